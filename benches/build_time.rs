@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaSlice;
 use cuweave::GraphFn;
-use cuweave_core::compile::{self, Wishes};
+use cuweave_core::compile::{self, BackendOptions};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{DimId, Program};
-use cuweave_core::order::{Functions, Source};
+use cuweave_core::order::{Functions, LoweredProgram};
 
 use common::hand::{self, Node};
 use common::table::Table;
@@ -104,7 +104,8 @@ fn race<A: GraphFn>(
         .ok_or("no table")?
         .program;
     let dims = dims(program, names)?;
-    let (checked, _) = compile::front(Source::with_values(program.clone(), Functions::default(), &dims));
+    let (checked, _) =
+        compile::front(LoweredProgram::with_values(program.clone(), Functions::default(), &dims));
     let checked = checked.ok_or("it was checked when it was compiled")?;
     let (mut of_ours, mut of_adds) = (Vec::new(), Vec::new());
     let (mut of_hand, mut of_planning) = (Vec::new(), Vec::new());
@@ -119,7 +120,7 @@ fn race<A: GraphFn>(
         drop(graph);
 
         let start = Instant::now();
-        let operations = compile::back(&checked, &dims, &Wishes::default())?;
+        let operations = compile::back(&checked, &dims, &BackendOptions::default())?;
         let planning_time = start.elapsed();
         if operations.edges() != our_size.1 {
             return Err(format!("{work}: a plan of {} edges, not {}", operations.edges(), our_size.1).into());

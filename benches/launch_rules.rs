@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::DevicePtr;
 use cuweave::__private::{change_next_rules, operations};
-use cuweave::report::{Forwarded, Report};
+use cuweave::report::{ForwardedElements, Report};
 use cuweave_core::index::Vector;
 use cuweave_core::launches::Batch;
 use cuweave_core::operation::{BatchId, Operation, OperationId, Operations};
@@ -34,7 +34,7 @@ struct Ablation<'a> {
 }
 
 /// The emitted parts of a graph that rules change.
-type Emitted = (Vector<OperationId, Operation>, Vector<BatchId, Batch>, Vec<Forwarded>);
+type Emitted = (Vector<OperationId, Operation>, Vector<BatchId, Batch>, Vec<ForwardedElements>);
 
 fn emitted(operations: &Operations, report: &Report) -> Emitted {
     (operations.list.clone(), operations.batches.clone(), report.forwarded.clone())

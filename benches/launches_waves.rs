@@ -11,7 +11,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaSlice;
-use cuweave::__private::{Rules, change_next_rules, operations};
+use cuweave::__private::{LaunchRules, change_next_rules, operations};
 use cuweave::builder::{Args, Argument, Builder, Handle};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Graph};
@@ -157,9 +157,9 @@ impl Rounds {
 }
 
 /// A name, the dynamic shared memory per block, and a change of the rules.
-type Form = (String, u32, Box<dyn Fn(&mut Rules)>);
+type Form = (String, u32, Box<dyn Fn(&mut LaunchRules)>);
 
-fn form(name: &str, change: impl Fn(&mut Rules) + 'static) -> Form {
+fn form(name: &str, change: impl Fn(&mut LaunchRules) + 'static) -> Form {
     (name.to_owned(), 0, Box::new(change))
 }
 
@@ -196,7 +196,7 @@ fn forms_of_chains() -> Vec<Form> {
             rules.tuning.chains.fused = Some(all);
         }),
         form("all in one", |rules| {
-            rules.tuning.chains.stacked = Some(Stacking { few_turns: 0, long: ALL, full: ALL });
+            rules.tuning.chains.stacked = Some(Stacking { few_iterations: 0, long: ALL, full: ALL });
         }),
         form("default", |_| ()),
     ]

@@ -18,7 +18,7 @@ use common::hand::{Event, address, capture};
 use common::table::Table;
 use common::{Race, Result, Setup, Until, median, ratio, us};
 use cudarc::driver::{CudaSlice, DeviceRepr};
-use cuweave::__private::{Rules, change_next_rules};
+use cuweave::__private::{LaunchRules, change_next_rules};
 use cuweave::blas::{Blas, Product as Shape};
 use half::bf16;
 
@@ -151,9 +151,9 @@ fn between(setup: &Setup, blas: &Blas, table: &mut Table, kernels: u32) -> Resul
         format!("{COUNT} chains of {pairs} x (product, {kernels} launches, product), {n} x {n} x {n}, f32");
     let mut race = Race::new(Until::Synchronized, setup.scaled(50, 1));
     let mut sizes = Vec::new();
-    let all: fn(&mut Rules) = |rules| rules.tuning.crossing = usize::MAX;
-    let none: fn(&mut Rules) = |rules| rules.allowed.batches = false;
-    let sides = [("cuweave", (|_| {}) as fn(&mut Rules)), ("every batch", all), ("no batches", none)];
+    let all: fn(&mut LaunchRules) = |rules| rules.tuning.crossing = usize::MAX;
+    let none: fn(&mut LaunchRules) = |rules| rules.allowed.batches = false;
+    let sides = [("cuweave", (|_| {}) as fn(&mut LaunchRules)), ("every batch", all), ("no batches", none)];
     for ((label, change), x) in sides.into_iter().zip(&mut xs) {
         change_next_rules(move |_, _, rules| change(rules));
         let graph = graphs::chains(&setup.ctx, n, pairs, kernels, COUNT, blas, &w, x)?;

@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("| graph | buffers | bound | default | ms | thorough | ms |");
     println!("|---|---|---|---|---|---|---|");
     for (name, graph) in models::all() {
-        let reach = Reach::of(&graph.preds)?;
+        let reach = Reach::new(&graph.preds)?;
         let buffers = graph.buffers;
         let (bytes, cells) = cells(|effort| {
             let plan = plan::plan(&reach, &buffers, effort)?;

@@ -5,8 +5,8 @@ pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
 pub use cuweave_runtime::builder::{
     Args, Argument, Bindable, Configuration, Decision, Exec, Handle, HostArgument, HostFunction, Integer,
-    Items, Launched, Match, Ordered, Reads, Scalar, Size, Statement, Storable, ToArgument, ToArguments,
-    ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize, ToValues, UpdatedByAtomics, View,
+    Items, LaunchOutputs, Match, Reads, Scalar, Size, Statement, StatementRef, Storable, ToArgument,
+    ToArguments, ToAtomic, ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize, ToValues, View,
     Writes,
 };
 

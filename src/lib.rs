@@ -57,7 +57,7 @@
 //!   a kernel accesses memory: `&[T; len]` is read, `&mut [T; len]` is read and written, `&mut
 //!   [MaybeUninit<T>; len]` is fully written before it is read, `&[Atomic<T>; len]` is updated by atomics.
 //!   The declaration is checked against the PTX while the crate compiles. What cannot be proved is assumed on
-//!   the word of the block's `unsafe`, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
+//!   the word of the block's `unsafe`, and [`Report::assumed_declarations`](report::Report::assumed_declarations) lists it.
 //! - **Graphs.** [`#[graph]`](macro@graph) makes a function that builds a graph. Program order is the
 //!   meaning, and the graph keeps only the order that the accesses need. Loops, `if` and `match` on scalars
 //!   and calls of other graph functions are resolved at build; the device decides `if`, `while` and `match`
@@ -115,8 +115,8 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopTurns, Managed,
-    Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopIterations,
+    Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, context,
 };
 
 #[cfg(feature = "blas")]
@@ -139,12 +139,12 @@ pub mod bind {
     //! | declared | takes | is bound as |
     //! |---|---|---|
     //! | `&[T; len]` | [`BindShared`] | [`Shared`] |
-    //! | `&mut [T; len]` | [`BindMut`] | [`Exclusive`] |
+    //! | `&mut [T; len]` | [`BindMut`] | [`BoundExclusive`] |
     //! | `Option<&[T; len]>` | [`BindOptional`] | [`Optional`] |
     //! | `Option<&mut [T; len]>` | [`BindOptionalMut`] | [`Optional`] |
-    //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`SharedPinned`] |
-    //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`ExclusivePinned`] |
-    //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`Exclusive`] |
+    //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`BoundSharedPinned`] |
+    //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`BoundExclusivePinned`] |
+    //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`BoundExclusive`] |
     //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
     //!
     //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by
@@ -153,8 +153,9 @@ pub mod bind {
     #[doc(inline)]
     pub use cuweave_runtime::{
         BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut, BindResource,
-        BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, FlagValue,
-        Host, Optional, PinnedViewMut, Resource, Shared, SharedPinned, Taken,
+        BindShared, BindTaken, BoundBuffer, BoundExclusive, BoundExclusivePinned, BoundShared,
+        BoundSharedPinned, BoundTaken, DeviceView, DeviceViewMut, FlagValue, Host, Optional, PinnedViewMut,
+        Resource,
     };
 }
 
@@ -163,7 +164,9 @@ pub mod builder;
 /// The types of [`Managed`] memory.
 pub mod managed {
     #[doc(inline)]
-    pub use cuweave_runtime::{Advice, Attach, Attributes, HostView, HostViewMut, Location, ManagedFault};
+    pub use cuweave_runtime::{
+        Advice, Attach, HostView, HostViewMut, Location, ManagedAttributes, ManagedFault,
+    };
 }
 
 /// The types of an [`Output`], an allocation that a graph returns.
@@ -200,8 +203,9 @@ pub mod report {
     #[doc(inline)]
     #[cfg(feature = "inspect")]
     pub use cuweave_runtime::{
-        Apart, AssumedRegisters, Budget, BudgetStep, Forwarded, FullEdge, FullReport, InLane, LeftUnwritten,
-        Plan, Repeated, Report, Unfused, VouchedFor, WhyApart, WhyFull, WhyUnfused,
+        AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, FullEdge,
+        FullEdgeReason, FullReport, MemoryPlan, RepeatedStatement, Report, SerializedBranch,
+        UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
     };
     #[doc(inline)]
     pub use cuweave_runtime::{
@@ -216,7 +220,9 @@ pub mod report {
 #[cfg(feature = "inspect")]
 pub mod profile {
     #[doc(inline)]
-    pub use cuweave_runtime::{Profile, ProfileEntry as Entry, ProfileMember as Member, Times, Turns};
+    pub use cuweave_runtime::{
+        IterationStats, Profile, ProfileEntry as Entry, ProfileMember as Member, TimeStats,
+    };
 }
 
 /// The device's graph pool, from which the alloc nodes of all graphs allocate.
@@ -229,10 +235,11 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
-        At, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
-        DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
+        BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
+        DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
         LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
-        ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, Unfollowed, UnprovedLaunch,
+        ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, SourceLocation, UnknownAccess,
+        UnprovedLaunch,
     };
 }
 

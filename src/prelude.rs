@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 
 pub use cudarc::driver::LaunchConfig;
-use cuweave_runtime::builder::{Items, UpdatedByAtomics};
+use cuweave_runtime::builder::{Items, ToAtomic};
 #[doc(inline)]
 pub use cuweave_runtime::private::param::Atomic;
 #[doc(inline)]
@@ -184,7 +184,7 @@ pub fn wait(event: impl InGraphFunctions) {
 ///   after the launch, on the host or on the device, does not run before it. So the answer must be enqueued
 ///   first or come from the host, and must not need the stream or the buffers of the launch: launches that
 ///   share a `Buffer` wait for each other as a whole if either writes it. The simulator ends such a launch
-///   with an error after `CUWEAVE_SIM_PATIENCE`.
+///   with an error after `CUWEAVE_SIM_TIMEOUT`.
 /// - Accesses of the other side are not checked. Safe code cannot pass it a buffer of the launch.
 /// - Such statements cannot be in the body of an `if`, `while` or `match` on a buffer. 64-bit values need a
 ///   device that supports them; `u32` works everywhere.
@@ -243,8 +243,8 @@ pub fn signal(semaphore: impl InGraphFunctions) {
 /// Two such launches are not ordered if the PTX shows that they commute: both apply only one reduction
 /// (`add`, `min`, `max`, `and`, `or` or `xor`) of one type to the buffer, at device scope or wider, and do
 /// not use its results. All others run in program order; in explicit order the build refuses them.
-pub fn atomic<B: UpdatedByAtomics>(buffer: B) -> B::Argument {
-    buffer.by_atomics()
+pub fn atomic<B: ToAtomic>(buffer: B) -> B::Argument {
+    buffer.to_atomic()
 }
 
 /// `record(layer.inner)` passes a record inside of a record, or a list inside of one, to a graph function.

@@ -78,7 +78,9 @@ fn half_elements_are_confirmed() {
     let x = device.stream.alloc_zeros::<f16>(128).unwrap();
     let mut y = device.stream.alloc_zeros::<f16>(128).unwrap();
     let report = axpy(&device.ctx, 64, f16::ONE, &x, &mut y).unwrap().report();
-    let elements =
-        report.vouched_for.iter().filter(|entry| entry.what == cuweave::report::DeclaredPart::Elements);
+    let elements = report
+        .assumed_declarations
+        .iter()
+        .filter(|entry| entry.what == cuweave::report::DeclaredPart::Elements);
     assert_eq!(elements.count(), 0, "{report}");
 }

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave::__private::Rules;
+use cuweave::__private::LaunchRules;
 use cuweave_core::check::Checked;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
-use cuweave_core::launches::tuning::{Chains, LaunchOrder, Waves};
+use cuweave_core::launches::tuning::{ChainLimits, LaunchOrder, Waves};
 use cuweave_core::launches::{Allowed, Batch, Batching, Launch, LaunchProblem, Tuning, decide};
 
 /// Changes the rules of one build.
-pub type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules);
+pub type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut LaunchRules);
 
 /// On the simulated driver, the device is assumed to be smaller by this factor, so that small launches reach all
 /// thresholds.
@@ -51,12 +51,12 @@ pub const RULES: &[(&str, Change)] = &[
     ("hubs", |_, _, rules| rules.tuning.hub = usize::MAX),
 ];
 
-fn launch_order(rules: &mut Rules, change: fn(&mut LaunchOrder)) {
+fn launch_order(rules: &mut LaunchRules, change: fn(&mut LaunchOrder)) {
     rules.tuning.overlap.launch_order.iter_mut().for_each(change);
 }
 
 /// Adapts the thresholds to a smaller device.
-pub fn smaller(Tuning { flat, lanes, chains: Chains { few, halved, .. }, overlap, .. }: &mut Tuning) {
+pub fn smaller(Tuning { flat, lanes, chains: ChainLimits { few, halved, .. }, overlap, .. }: &mut Tuning) {
     let waves = [flat, few, halved].into_iter();
     let lanes = lanes.iter_mut().map(|lanes| &mut lanes.kernel);
     let port = overlap.launch_order.iter_mut().map(|port| &mut port.full);
@@ -64,7 +64,7 @@ pub fn smaller(Tuning { flat, lanes, chains: Chains { few, halved, .. }, overlap
 }
 
 /// Lets launches of one kernel on one level begin together: each depends on all of the others' predecessors.
-fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &mut Rules) {
+fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &mut LaunchRules) {
     let mut before: BTreeMap<StatementId, BTreeSet<StatementId>> = BTreeMap::new();
     for &(from, to) in checked.edges() {
         before.entry(to).or_default().insert(from);
@@ -93,7 +93,11 @@ fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, r
 }
 
 /// Returns the batches without the rules that reject or halve batches.
-fn batches(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &Rules) -> Vec<Batch> {
+fn batches(
+    checked: &Checked,
+    launches: &Vector<StatementId, Option<Launch>>,
+    rules: &LaunchRules,
+) -> Vec<Batch> {
     let mut tuning = rules.tuning.clone();
     (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
     let decision = decide(LaunchProblem {

@@ -5,7 +5,7 @@
 //! [`crate::nvrtc`].
 
 use crate::Error;
-use crate::environment::{Environment, Layout, Place, entries};
+use crate::environment::{Environment, InstallFolder, Layout, entries};
 use crate::nvrtc::Nvrtc;
 use crate::version::{self, Version};
 use std::path::{Path, PathBuf};
@@ -30,8 +30,9 @@ pub struct Nvcc {
 const USUAL_DRIVER: Version = Version { major: 13, minor: 0 };
 
 /// Returns the advice to install an NVRTC whose PTX this machine's driver accepts.
-fn enough(environment: &Environment) -> String {
-    let driver = environment.loader.then(version::of_driver).flatten().unwrap_or(USUAL_DRIVER);
+fn install_advice(environment: &Environment) -> String {
+    let driver =
+        environment.use_system_loader.then(version::driver_version).flatten().unwrap_or(USUAL_DRIVER);
     format!(
         "`pip install \"{}\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed",
         driver.newest_package()
@@ -80,7 +81,7 @@ impl Search {
         if let Some(named) = environment.variable("CUWEAVE_NVRTC") {
             let path = PathBuf::from(named);
             return match Nvrtc::open(&path) {
-                Ok(found) => Ok(self.fits(found)),
+                Ok(found) => Ok(self.accept(found)),
                 Err(reason) => Err(Error::NoCompiler {
                     message: format!(
                         "`CUWEAVE_NVRTC` names no NVRTC that can be loaded: `{}`",
@@ -89,7 +90,7 @@ impl Search {
                     tried: vec![reason],
                     help: format!(
                         "\n  = help: it is the path of a file such as `libnvrtc.so.13`\n  = help: {}",
-                        enough(environment)
+                        install_advice(environment)
                     ),
                 }),
             };
@@ -103,16 +104,16 @@ impl Search {
         if !unset.is_empty() {
             self.tried.push(format!("not set: {}", unset.join(", ")));
         }
-        let (named, others): (Vec<&Place>, Vec<&Place>) =
-            environment.places().iter().partition(|place| place.named);
-        if let Some(found) = named.into_iter().find_map(|place| self.in_place(place)) {
+        let (named, others): (Vec<&InstallFolder>, Vec<&InstallFolder>) =
+            environment.install_folders().iter().partition(|place| place.named);
+        if let Some(found) = named.into_iter().find_map(|place| self.search_folder(place)) {
             return Ok(Some(found));
         }
-        if environment.loader {
+        if environment.use_system_loader {
             let names = system_names();
             for name in names {
                 if let Ok(found) = Nvrtc::open(Path::new(name))
-                    && let Some(found) = self.fits(found)
+                    && let Some(found) = self.accept(found)
                 {
                     return Ok(Some(found));
                 }
@@ -122,10 +123,10 @@ impl Search {
                 names.map(|name| format!("`{name}`")).join(", ")
             ));
         }
-        Ok(others.into_iter().find_map(|place| self.in_place(place)))
+        Ok(others.into_iter().find_map(|place| self.search_folder(place)))
     }
 
-    fn in_place(&mut self, place: &Place) -> Option<Nvrtc> {
+    fn search_folder(&mut self, place: &InstallFolder) -> Option<Nvrtc> {
         let folder = place.folder.display();
         if !place.folder.is_dir() {
             self.tried.push(format!("`{folder}` ({}) does not exist", place.why));
@@ -140,7 +141,7 @@ impl Search {
             self.tried.push(format!("`{folder}` ({}) has no {wanted}", place.why));
         }
         files.iter().find_map(|file| match Nvrtc::open(file) {
-            Ok(found) => self.fits(found),
+            Ok(found) => self.accept(found),
             Err(reason) => {
                 self.tried.push(reason);
                 None
@@ -148,12 +149,12 @@ impl Search {
         })
     }
 
-    fn fits(&mut self, found: Nvrtc) -> Option<Nvrtc> {
+    fn accept(&mut self, found: Nvrtc) -> Option<Nvrtc> {
         let text = format!("`{}` is NVRTC {}", found.path().display(), found.version());
-        self.allowed(text, found.version()).then_some(found)
+        self.is_within_limit(text, found.version()).then_some(found)
     }
 
-    fn allowed(&mut self, text: String, version: Version) -> bool {
+    fn is_within_limit(&mut self, text: String, version: Version) -> bool {
         let ptx = version.ptx_of_cuda();
         let allowed = self.limit.is_none_or(|limit| ptx <= limit);
         if !allowed {
@@ -165,7 +166,7 @@ impl Search {
 
     fn nvcc(&mut self, environment: &Environment) -> Option<Nvcc> {
         let named = environment.variable("NVCC").map(PathBuf::from);
-        let toolkits = environment.places().iter().filter(|place| place.layout == Layout::Toolkit);
+        let toolkits = environment.install_folders().iter().filter(|place| place.layout == Layout::Toolkit);
         let below = toolkits
             .map(|place| place.folder.join("bin").join(format!("nvcc{}", std::env::consts::EXE_SUFFIX)));
         let in_path = environment.in_path("nvcc");
@@ -173,14 +174,14 @@ impl Search {
             self.tried.push("no nvcc in `PATH`, nor in `bin` of these folders".to_owned());
         }
         for program in named.iter().cloned().chain(below.filter(|file| file.is_file())).chain(in_path) {
-            match Nvcc::of(program) {
+            match Nvcc::open(program) {
                 Ok(found) => {
                     let text = format!(
                         "`{}` is nvcc {}",
                         found.program.display(),
                         found.version.map_or_else(String::new, |version| version.to_string())
                     );
-                    if found.version.is_none_or(|version| self.allowed(text, version)) {
+                    if found.version.is_none_or(|version| self.is_within_limit(text, version)) {
                         return Some(found);
                     }
                 }
@@ -207,7 +208,7 @@ impl Search {
                 format!(
                     "{}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, \
                      `#[cuweave::kernels(\"kernels/file.ptx\")]`",
-                    enough(environment)
+                    install_advice(environment)
                 ),
             ),
         };
@@ -244,7 +245,7 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
 
 impl Nvcc {
     /// Runs `program --version`. Returns the reason if that fails.
-    pub fn of(program: PathBuf) -> Result<Nvcc, String> {
+    pub fn open(program: PathBuf) -> Result<Nvcc, String> {
         let shown = program.display();
         let output = Command::new(&program)
             .arg("--version")

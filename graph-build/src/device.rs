@@ -4,29 +4,29 @@
 //! blanked out, and each further error may blank out one more declaration or replace a missing host header
 //! by an empty one.
 
-use crate::host::{self, Removed, Source};
-use crate::library;
+use crate::host::{self, RemovedDeclaration, Source};
 use crate::log::{self, Diagnostic};
 use crate::nvrtc::Nvrtc;
 use crate::sources::{self, Input};
+use crate::substitutes;
 use std::path::{Path, PathBuf};
 
 /// The maximum number of compilations of one file. NVRTC reports up to 100 errors in each.
-const MAX_ROUNDS: usize = 48;
+const MAX_COMPILATIONS: usize = 48;
 
 /// A compilation that failed.
-pub struct Failed {
+pub struct CompileFailure {
     pub log: String,
     /// The host declarations blanked out so far, each with its file.
-    removed: Vec<(PathBuf, Removed)>,
+    removed: Vec<(PathBuf, RemovedDeclaration)>,
     /// The missing headers that were replaced by empty ones.
     empty: Vec<String>,
 }
 
-impl Failed {
+impl CompileFailure {
     /// Returns a failure of a file that was compiled as written.
-    pub fn new(log: String) -> Failed {
-        Failed { log, removed: Vec::new(), empty: Vec::new() }
+    pub fn new(log: String) -> CompileFailure {
+        CompileFailure { log, removed: Vec::new(), empty: Vec::new() }
     }
 
     /// Adds to an error how removed host code relates to it.
@@ -46,7 +46,7 @@ impl Failed {
         let named = |name: &str| error.message.contains(&format!("`{name}`"));
         if let Some((file, removed)) = self.removed.iter().find(|(_, removed)| named(&removed.name)) {
             let file = file.strip_prefix(manifest).unwrap_or(file).display();
-            let Removed { name, line, error: reason } = removed;
+            let RemovedDeclaration { name, line, error: reason } = removed;
             error.more.push(match reason {
                 None => format!("note: `{name}`, {file}:{line}, is host code, which is left out"),
                 Some(reason) => format!("note: `{name}`, {file}:{line}, is left out as host code: {reason}"),
@@ -68,29 +68,29 @@ pub fn compile(
     inputs: &[Input],
     options: &[String],
     library: &[(String, String)],
-) -> Result<(String, String), Failed> {
-    let Some(file) = inputs.first() else { return Err(Failed::new("no file".to_owned())) };
+) -> Result<(String, String), CompileFailure> {
+    let Some(file) = inputs.first() else { return Err(CompileFailure::new("no file".to_owned())) };
     let log = match nvrtc.compile(&file.path, &file.text, options, library) {
         Ok(made) => return Ok(made),
         Err(log) => log,
     };
     // An error without a file is about the options: editing the source cannot help.
     if log::parse(&log, true).iter().all(|error| error.file().is_none()) {
-        return Err(Failed::new(log));
+        return Err(CompileFailure::new(log));
     }
-    let mut attempt = Attempt::new(inputs, options, library);
+    let mut attempt = DeviceCompilation::new(inputs, options, library);
     let (result, changed) = attempt.run(nvrtc);
     match result {
         Ok(made) => Ok(made),
         // Nothing was removed, so the first log describes the same errors, and describes the file as
         // written.
-        Err(_) if !changed => Err(Failed::new(log)),
+        Err(_) if !changed => Err(CompileFailure::new(log)),
         Err(log) => Err(attempt.failed(log)),
     }
 }
 
 /// A file and its headers, from which host code is being removed.
-struct Attempt<'i> {
+struct DeviceCompilation<'i> {
     inputs: &'i [Input],
     sources: Vec<Source>,
     options: Vec<String>,
@@ -98,8 +98,12 @@ struct Attempt<'i> {
     empty: Vec<String>,
 }
 
-impl<'i> Attempt<'i> {
-    fn new(inputs: &'i [Input], options: &[String], library: &'i [(String, String)]) -> Attempt<'i> {
+impl<'i> DeviceCompilation<'i> {
+    fn new(
+        inputs: &'i [Input],
+        options: &[String],
+        library: &'i [(String, String)],
+    ) -> DeviceCompilation<'i> {
         // Bytes that are not UTF-8 occur only in comments and string literals.
         let texts: Vec<_> = inputs.iter().map(|input| String::from_utf8_lossy(&input.text)).collect();
         let macros = host::macros(texts.iter().map(AsRef::as_ref));
@@ -113,10 +117,10 @@ impl<'i> Attempt<'i> {
             // constants.
             options.push("-default-device".to_owned());
         }
-        options.push(format!("--pre-include={}", library::IMPLIED));
+        options.push(format!("--pre-include={}", substitutes::IMPLIED));
         // 177: "declared but never referenced", for variables that only the host code used.
         options.push("--diag-suppress=177".to_owned());
-        Attempt { inputs, sources, options, library, empty: Vec::new() }
+        DeviceCompilation { inputs, sources, options, library, empty: Vec::new() }
     }
 
     /// Compiles until nothing more can be removed. The second result is true if anything was.
@@ -132,9 +136,9 @@ impl<'i> Attempt<'i> {
             };
             let mut again = false;
             for error in log::parse(&log, true).iter().filter(|error| error.is_error) {
-                again |= self.take_out(error);
+                again |= self.remove_erroneous_host_code(error);
             }
-            if !again || round == MAX_ROUNDS {
+            if !again || round == MAX_COMPILATIONS {
                 let changed = !self.empty.is_empty() || self.sources.iter().any(Source::is_changed);
                 return (Err(log), changed);
             }
@@ -142,9 +146,10 @@ impl<'i> Attempt<'i> {
     }
 
     /// Removes the host code that contains an error. Returns true if there was any.
-    fn take_out(&mut self, error: &Diagnostic) -> bool {
+    fn remove_erroneous_host_code(&mut self, error: &Diagnostic) -> bool {
         if let Some(header) = error.missing_header() {
-            let is_new = library::is_of_the_host(header) && !self.empty.iter().any(|known| known == header);
+            let is_new =
+                substitutes::is_host_header(header) && !self.empty.iter().any(|known| known == header);
             if is_new {
                 self.empty.push(header.to_owned());
             }
@@ -191,14 +196,15 @@ impl<'i> Attempt<'i> {
             self.library.iter().filter(|(name, _)| headers.iter().all(|(own, _)| own != name)).cloned();
         let others: Vec<_> = others.collect();
         headers.extend(others);
-        headers.extend(self.empty.iter().map(|name| (name.clone(), library::stand_in(name).to_owned())));
+        headers
+            .extend(self.empty.iter().map(|name| (name.clone(), substitutes::replacement(name).to_owned())));
         headers
     }
 
-    fn failed(self, log: String) -> Failed {
+    fn failed(self, log: String) -> CompileFailure {
         let removed = self.inputs.iter().zip(self.sources).flat_map(|(input, source)| {
             source.removed.into_iter().map(|removed| (input.path.clone(), removed))
         });
-        Failed { log, removed: removed.collect(), empty: self.empty }
+        CompileFailure { log, removed: removed.collect(), empty: self.empty }
     }
 }

@@ -1,6 +1,6 @@
 //! The environment variables and the folders in which a compiler and CUDA's headers may be installed.
 //!
-//! [`Environment`] is injected, so that tests can build one by hand. [`Place`] knows the two folder
+//! [`Environment`] is injected, so that tests can build one by hand. [`InstallFolder`] knows the two folder
 //! layouts: a toolkit's and that of NVIDIA's Python packages.
 
 use std::cell::OnceCell;
@@ -26,10 +26,10 @@ pub const VARIABLES: [&str; 8] = [
 pub struct Environment {
     pub variables: HashMap<String, OsString>,
     /// The usual toolkit roots, searched although no variable names them.
-    pub usual: Vec<PathBuf>,
+    pub default_roots: Vec<PathBuf>,
     /// True if the system's loader may be asked for NVRTC and the driver by library name.
-    pub loader: bool,
-    places: OnceCell<Vec<Place>>,
+    pub use_system_loader: bool,
+    places: OnceCell<Vec<InstallFolder>>,
 }
 
 /// The folder layout of an installation.
@@ -42,23 +42,23 @@ pub enum Layout {
 }
 
 /// A folder that may contain CUDA or a part of it.
-pub struct Place {
+pub struct InstallFolder {
     /// The reason to search there, for messages.
     pub why: String,
     pub folder: PathBuf,
     pub layout: Layout,
-    /// True if one of the user's variables names it. Such places are searched before the system's loader.
+    /// True if one of the user's variables names it. Such places are searched before the system's use_system_loader.
     pub named: bool,
 }
 
 impl Environment {
     /// Returns the environment of this process.
-    pub fn of_process() -> Environment {
+    pub fn from_process() -> Environment {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| name.into_string().ok().map(|name| (name, value)))
             .collect();
-        let usual = ["/usr/local/cuda", "/opt/cuda", "/usr"].map(PathBuf::from).to_vec();
-        Environment { variables, usual, loader: true, places: OnceCell::new() }
+        let default_roots = ["/usr/local/cuda", "/opt/cuda", "/usr"].map(PathBuf::from).to_vec();
+        Environment { variables, default_roots, use_system_loader: true, places: OnceCell::new() }
     }
 
     /// Returns the value of a variable that is set and not empty.
@@ -67,15 +67,20 @@ impl Environment {
     }
 
     /// Returns the places in the order in which they are searched.
-    pub fn places(&self) -> &[Place] {
-        self.places.get_or_init(|| self.find_places())
+    pub fn install_folders(&self) -> &[InstallFolder] {
+        self.places.get_or_init(|| self.find_install_folders())
     }
 
-    fn find_places(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
+    fn find_install_folders(&self) -> Vec<InstallFolder> {
+        let mut places: Vec<InstallFolder> = Vec::new();
         let mut add = |why: &str, folder: PathBuf, layout| {
             if places.iter().all(|place| place.folder != folder || place.layout != layout) {
-                places.push(Place { why: why.to_owned(), folder, layout, named: why.starts_with('`') });
+                places.push(InstallFolder {
+                    why: why.to_owned(),
+                    folder,
+                    layout,
+                    named: why.starts_with('`'),
+                });
             }
         };
         for name in ["CUDA_PATH", "CUDA_HOME"] {
@@ -92,7 +97,7 @@ impl Environment {
                 add(&format!("`{name}`"), packages, Layout::Packages);
             }
         }
-        for folder in &self.usual {
+        for folder in &self.default_roots {
             add("the usual folder", folder.clone(), Layout::Toolkit);
         }
         if let Some(root) = self.in_path("nvcc").and_then(|nvcc| nvcc.parent()?.parent().map(Path::to_owned))
@@ -157,9 +162,9 @@ pub fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
     all
 }
 
-impl Place {
+impl InstallFolder {
     /// Returns the toolkit or package folder that contains a library.
-    pub fn around(library: &Path) -> Vec<Place> {
+    pub fn containing(library: &Path) -> Vec<InstallFolder> {
         let Some(root) = library.parent().and_then(Path::parent).filter(|_| library.is_absolute()) else {
             return Vec::new();
         };
@@ -169,7 +174,7 @@ impl Place {
             Some(packages) => (packages, Layout::Packages),
             None => (root, Layout::Toolkit),
         };
-        vec![Place { why, folder: folder.to_owned(), layout, named: false }]
+        vec![InstallFolder { why, folder: folder.to_owned(), layout, named: false }]
     }
 
     /// Returns the folders that may contain the libraries.

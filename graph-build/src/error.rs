@@ -33,7 +33,7 @@ pub enum Error {
     #[error(
         "`{0}` is an absolute path\n  = help: write it relative to the folder of `Cargo.toml`, as in `#[cuweave::kernels(..)]`"
     )]
-    Outside(String),
+    AbsolutePath(String),
     /// A file cannot be read or written.
     #[error("`{path}`: {source}")]
     File {

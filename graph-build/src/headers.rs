@@ -1,8 +1,8 @@
 //! Finds CUDA's headers for NVRTC, which unlike nvcc has no include folder of its own, and explains missing
 //! ones.
 
-use crate::environment::{Environment, Place};
-use crate::library;
+use crate::environment::{Environment, InstallFolder};
+use crate::substitutes;
 use crate::version::Version;
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 pub struct Headers {
     pub folders: Vec<PathBuf>,
     /// The searched folders that contain no CUDA headers.
-    pub without: Vec<PathBuf>,
+    pub without_headers: Vec<PathBuf>,
     /// Sentences about headers of other CUDA versions that were found.
-    pub others: Vec<String>,
+    pub other_versions: Vec<String>,
 }
 
 /// One file of each part of CUDA's headers. A folder with any of them counts as a header folder.
-const SIGNS: [&str; 5] =
+const MARKER_FILES: [&str; 5] =
     ["cuda_runtime_api.h", "cuda_fp16.h", "nv/target", "crt/host_defines.h", "curand_kernel.h"];
 
 impl Headers {
@@ -27,12 +27,12 @@ impl Headers {
     pub fn find(environment: &Environment, library: &Path, version: Version) -> Headers {
         let mut headers = Headers::default();
         let mut groups = Vec::new();
-        let own = Place::around(library);
-        for place in own.iter().chain(environment.places()) {
+        let own = InstallFolder::containing(library);
+        for place in own.iter().chain(environment.install_folders()) {
             let found: Vec<_> =
                 place.headers().into_iter().filter_map(|(major, folders)| group(major, folders)).collect();
             if found.is_empty() && !own.iter().any(|own| std::ptr::eq(own, place)) {
-                headers.without.push(place.folder.clone());
+                headers.without_headers.push(place.folder.clone());
             }
             let beside = library.is_absolute() && library.starts_with(&place.folder);
             groups.extend(found.into_iter().map(|(found, folders)| (found, beside, folders)));
@@ -48,7 +48,7 @@ impl Headers {
                         .collect::<Vec<_>>(),
                 );
             } else if let (Some(major), Some(folder)) = (major, folders.first()) {
-                headers.others.push(format!(
+                headers.other_versions.push(format!(
                     "`{}` has headers of CUDA {major}, and NVRTC is of CUDA {version}",
                     folder.display()
                 ));
@@ -59,13 +59,15 @@ impl Headers {
 }
 
 /// The version, or only the major version if just the layout tells it, and the folders.
-type Group = (Result<Version, Option<u32>>, Vec<PathBuf>);
+type HeaderGroup = (Result<Version, Option<u32>>, Vec<PathBuf>);
 
 /// Returns the folders of a group that contain CUDA headers, with the version that the headers state, or
 /// else the major version of the layout.
-fn group(major: Option<u32>, folders: Vec<PathBuf>) -> Option<Group> {
-    let folders: Vec<PathBuf> =
-        folders.into_iter().filter(|folder| SIGNS.iter().any(|sign| folder.join(sign).is_file())).collect();
+fn group(major: Option<u32>, folders: Vec<PathBuf>) -> Option<HeaderGroup> {
+    let folders: Vec<PathBuf> = folders
+        .into_iter()
+        .filter(|folder| MARKER_FILES.iter().any(|sign| folder.join(sign).is_file()))
+        .collect();
     let version = folders.iter().find_map(|folder| version_of(folder));
     (!folders.is_empty()).then_some((version.ok_or(major), folders))
 }
@@ -74,7 +76,7 @@ fn version_of(folder: &Path) -> Option<Version> {
     let text = std::fs::read(folder.join("cuda_runtime_api.h")).ok()?;
     let text = String::from_utf8_lossy(&text);
     let rest = text.split("#define CUDART_VERSION").nth(1)?;
-    Some(Version::of_number(rest.split_whitespace().next()?.parse().ok()?))
+    Some(Version::from_cuda_number(rest.split_whitespace().next()?.parse().ok()?))
 }
 
 /// Returns the name of the CUDA package part that contains a header.
@@ -111,10 +113,10 @@ pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
     };
     if !headers.folders.is_empty() {
         lines.push(format!("note: CUDA's headers are taken from {}", list(&headers.folders)));
-    } else if !headers.without.is_empty() {
-        lines.push(format!("note: none of CUDA's headers are in {}", list(&headers.without)));
+    } else if !headers.without_headers.is_empty() {
+        lines.push(format!("note: none of CUDA's headers are in {}", list(&headers.without_headers)));
     }
-    lines.extend(headers.others.iter().map(|line| format!("note: {line}")));
+    lines.extend(headers.other_versions.iter().map(|line| format!("note: {line}")));
     lines.push(format!(
         "help: `{header}` is one of CUDA's headers: `pip install \"{}\"`, or set `CUDA_HOME` to a toolkit of CUDA {version}",
         version.package(part)
@@ -124,7 +126,7 @@ pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
 
 /// Returns the help for a header outside CUDA: one of the host's libraries or one of the user's.
 fn help_for_others(header: &str, headers: &Headers) -> Vec<String> {
-    if !library::is_of_the_host(header) {
+    if !substitutes::is_host_header(header) {
         return vec!["help: a folder of headers is added by `Build::include`".to_owned()];
     }
     let mut lines = vec![

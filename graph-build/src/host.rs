@@ -3,11 +3,11 @@
 //! NVRTC compiles device code only, but files written for nvcc mix both. Functions and variables that are
 //! certainly host code are removed before compiling; other declarations only if NVRTC reports an error in
 //! them. Nothing marked `__global__`, `__device__` or `__constant__`, directly or through a macro, is ever
-//! removed. Removed text is overwritten with blanks, so the remaining code keeps its lines and columns. The
+//! removed. RemovedDeclaration text is overwritten with blanks, so the remaining code keeps its lines and columns. The
 //! parser is approximate: it recognises declarations by their tokens ([`crate::tokens`]), without
 //! preprocessing.
 
-use crate::tokens::{self, Kind, Token, Tokens};
+use crate::tokens::{self, Token, TokenKind, Tokens};
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const MARKS: [&str; 9] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
+enum DeclarationKind {
     Function,
     Class,
     /// A variable, prototype, alias or other declaration.
@@ -34,8 +34,8 @@ enum Sort {
 
 /// A declaration in a source.
 #[derive(Debug)]
-struct Unit {
-    sort: Sort,
+struct Declaration {
+    sort: DeclarationKind,
     range: Range<usize>,
     /// The body of a function. For a constructor it starts at the initialiser list.
     body: Option<Range<usize>>,
@@ -52,7 +52,7 @@ struct Unit {
 }
 
 /// A declaration that was removed.
-pub struct Removed {
+pub struct RemovedDeclaration {
     pub name: String,
     /// The line of the declaration, counted from 1.
     pub line: usize,
@@ -63,11 +63,11 @@ pub struct Removed {
 /// A source text with its declarations.
 pub struct Source {
     text: String,
-    units: Vec<Unit>,
+    units: Vec<Declaration>,
     /// The functions, classes and variables removed so far, for messages.
-    pub removed: Vec<Removed>,
+    pub removed: Vec<RemovedDeclaration>,
     /// Indices into `units` of the removed declarations.
-    gone: HashSet<usize>,
+    removed_units: HashSet<usize>,
 }
 
 /// The macros that all sources of a compilation define.
@@ -83,8 +83,8 @@ pub struct Macros {
 pub fn macros<'t>(texts: impl Iterator<Item = &'t str>) -> Macros {
     let mut macros: Vec<(String, Vec<String>)> = Vec::new();
     for text in texts {
-        for (name, replacement) in tokens::read(text).macros {
-            let words = tokens::read(replacement);
+        for (name, replacement) in tokens::tokenize(text).macros {
+            let words = tokens::tokenize(replacement);
             let words =
                 words.all.iter().map(|token| replacement[token.start..token.end].to_owned()).collect();
             macros.push((name.to_owned(), words));
@@ -109,11 +109,11 @@ pub fn macros<'t>(texts: impl Iterator<Item = &'t str>) -> Macros {
 impl Source {
     /// Reads a source.
     pub fn new(text: &str, macros: &Macros) -> Source {
-        let tokens = tokens::read(text);
-        let mut reader = Reader { text, tokens: &tokens, macros, units: Vec::new() };
+        let tokens = tokens::tokenize(text);
+        let mut reader = DeclarationParser { text, tokens: &tokens, macros, units: Vec::new() };
         reader.declarations(0, tokens.all.len(), None);
         let units = reader.units;
-        Source { text: text.to_owned(), units, removed: Vec::new(), gone: HashSet::new() }
+        Source { text: text.to_owned(), units, removed: Vec::new(), removed_units: HashSet::new() }
     }
 
     /// Returns the text as edited so far.
@@ -123,7 +123,7 @@ impl Source {
 
     /// Returns true if anything was removed.
     pub fn is_changed(&self) -> bool {
-        !self.gone.is_empty()
+        !self.removed_units.is_empty()
     }
 
     /// Removes everything that is certainly host code.
@@ -142,24 +142,24 @@ impl Source {
         let rest = self.text[start..].lines().next().unwrap_or_default();
         let column = column.unwrap_or_else(|| 1 + rest.chars().take_while(|c| c.is_whitespace()).count());
         let offset = start + rest.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum::<usize>();
-        let holds = |unit: &Unit| unit.range.start <= offset && offset < unit.range.end;
+        let holds = |unit: &Declaration| unit.range.start <= offset && offset < unit.range.end;
         // Members follow their class, so the last match is the innermost one.
         let Some(at) = self.units.iter().rposition(holds) else { return false };
         let unit = &self.units[at];
-        if unit.is_device || self.gone.contains(&at) {
+        if unit.is_device || self.removed_units.contains(&at) {
             return false;
         }
         let in_body = unit.body.as_ref().is_some_and(|body| body.contains(&offset));
         match (unit.sort, unit.class) {
             // Data members determine the size of the class: the class can only be removed as a whole.
-            (Sort::Other, Some(class)) if !unit.is_prototype => {
-                let is_device = self.units[class].is_device || self.gone.contains(&class);
+            (DeclarationKind::Other, Some(class)) if !unit.is_prototype => {
+                let is_device = self.units[class].is_device || self.removed_units.contains(&class);
                 if !is_device {
                     self.remove(class, false, Some(error));
                 }
                 !is_device
             }
-            (Sort::Function, Some(_)) => {
+            (DeclarationKind::Function, Some(_)) => {
                 self.remove(at, in_body, Some(error));
                 true
             }
@@ -178,7 +178,7 @@ impl Source {
 
     /// Overwrites a declaration, or only a function's body, with blanks. Preprocessor directives stay.
     fn remove(&mut self, at: usize, body_only: bool, error: Option<&str>) {
-        if !self.gone.insert(at) {
+        if !self.removed_units.insert(at) {
             return;
         }
         let unit = &self.units[at];
@@ -188,7 +188,11 @@ impl Source {
         };
         if let Some(name) = &unit.name {
             let line = 1 + self.text[..unit.range.start].matches('\n').count();
-            self.removed.push(Removed { name: name.clone(), line, error: error.map(str::to_owned) });
+            self.removed.push(RemovedDeclaration {
+                name: name.clone(),
+                line,
+                error: error.map(str::to_owned),
+            });
         }
         let mut blank = String::with_capacity(range.len());
         let (mut in_directive, mut at_line_start) = (false, false);
@@ -217,16 +221,16 @@ impl Source {
 }
 
 /// Parses declarations into `units`.
-struct Reader<'t> {
+struct DeclarationParser<'t> {
     text: &'t str,
     tokens: &'t Tokens<'t>,
     macros: &'t Macros,
-    units: Vec<Unit>,
+    units: Vec<Declaration>,
 }
 
 /// A declaration's tokens before its body or its end.
 #[derive(Default)]
-struct Head {
+struct DeclarationHead {
     is_device: bool,
     /// True if one of its words may be a macro that marks device code.
     may_be_device: bool,
@@ -238,23 +242,23 @@ struct Head {
     colon: Option<usize>,
     name: Option<String>,
     is_qualified: bool,
-    keeps: bool,
+    must_keep: bool,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> DeclarationParser<'t> {
     fn token(&self, at: usize) -> Option<&'t Token> {
         self.tokens.all.get(at)
     }
 
     fn word(&self, at: usize) -> &'t str {
         match self.token(at) {
-            Some(token) if token.kind == Kind::Word => &self.text[token.start..token.end],
+            Some(token) if token.kind == TokenKind::Word => &self.text[token.start..token.end],
             _ => "",
         }
     }
 
     fn is(&self, at: usize, mark: u8) -> bool {
-        self.token(at).is_some_and(|token| token.kind == Kind::Mark(mark))
+        self.token(at).is_some_and(|token| token.kind == TokenKind::Mark(mark))
     }
 
     /// Returns the index after the token that closes the bracket at `at`.
@@ -262,8 +266,8 @@ impl<'t> Reader<'t> {
         let mut depth = 0;
         for next in at..end {
             match self.tokens.all[next].kind {
-                Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
-                Kind::Mark(b')' | b']' | b'}') => depth -= 1,
+                TokenKind::Mark(b'(' | b'[' | b'{') => depth += 1,
+                TokenKind::Mark(b')' | b']' | b'}') => depth -= 1,
                 _ => {}
             }
             if depth <= 0 {
@@ -278,13 +282,13 @@ impl<'t> Reader<'t> {
         let (mut depth, mut next) = (0, at);
         while next < end {
             match self.tokens.all[next].kind {
-                Kind::Mark(b'<') => depth += 1,
-                Kind::Mark(b'>') => depth -= 1,
-                Kind::Mark(b'(' | b'[' | b'{') => {
+                TokenKind::Mark(b'<') => depth += 1,
+                TokenKind::Mark(b'>') => depth -= 1,
+                TokenKind::Mark(b'(' | b'[' | b'{') => {
                     next = self.skip(next, end);
                     continue;
                 }
-                Kind::Mark(b';') => return next,
+                TokenKind::Mark(b';') => return next,
                 _ => {}
             }
             next += 1;
@@ -317,9 +321,12 @@ impl<'t> Reader<'t> {
             word if self.is(at + 1, b'(') && self.macros.declare.contains(word) => {
                 let close = self.skip(at + 1, end);
                 if !self.is(close, b'{') && !self.is(close, b'(') {
-                    let head =
-                        Head { is_device: self.macros.marks.contains(word), keeps: true, ..Head::default() };
-                    return self.end_of(at, close, &head, None, class);
+                    let head = DeclarationHead {
+                        is_device: self.macros.marks.contains(word),
+                        must_keep: true,
+                        ..DeclarationHead::default()
+                    };
+                    return self.add_declaration(at, close, &head, None, class);
                 }
             }
             _ => {}
@@ -327,7 +334,7 @@ impl<'t> Reader<'t> {
         if self.is(at, b';') || self.is(at, b'}') {
             return at + 1;
         }
-        let mut head = Head::default();
+        let mut head = DeclarationHead::default();
         let mut next = at;
         if self.word(next) == "template" && self.is(next + 1, b'<') {
             head.is_template = true;
@@ -337,28 +344,34 @@ impl<'t> Reader<'t> {
         }
         while next < end {
             match self.tokens.all[next].kind {
-                Kind::Mark(b';') => return self.end_of(at, next + 1, &head, None, class),
-                Kind::Mark(b'}') => return next,
-                Kind::Mark(b'{') => match self.brace(next, &head) {
-                    Brace::Value => next = self.skip(next, end),
-                    Brace::Class => {
+                TokenKind::Mark(b';') => return self.add_declaration(at, next + 1, &head, None, class),
+                TokenKind::Mark(b'}') => return next,
+                TokenKind::Mark(b'{') => match self.brace(next, &head) {
+                    BraceRole::Value => next = self.skip(next, end),
+                    BraceRole::Class => {
                         let number = self.units.len();
                         let close = self.skip(next, end);
                         let last =
                             (close..end).find(|&last| self.is(last, b';')).map_or(end, |last| last + 1);
-                        self.end_of(at, last, &head, None, class);
-                        self.units[number].sort = Sort::Class;
+                        self.add_declaration(at, last, &head, None, class);
+                        self.units[number].sort = DeclarationKind::Class;
                         self.declarations(next + 1, close.saturating_sub(1), Some(number));
                         self.units[number].is_device |=
                             self.units[number + 1..].iter().any(|unit| unit.is_device);
                         return last;
                     }
-                    Brace::Body => {
+                    BraceRole::Body => {
                         let close = self.skip(next, end);
-                        return self.end_of(at, close, &head, Some(head.colon.unwrap_or(next)), class);
+                        return self.add_declaration(
+                            at,
+                            close,
+                            &head,
+                            Some(head.colon.unwrap_or(next)),
+                            class,
+                        );
                     }
                 },
-                _ => next = self.in_head(next, end, &mut head),
+                _ => next = self.parse_head_token(next, end, &mut head),
             }
         }
         end
@@ -372,9 +385,8 @@ impl<'t> Reader<'t> {
                 (from + 1..open)
                     .all(|next| !self.is(next, b'=') && !self.is(next, b';') && !self.is(next, b'('))
             }),
-            "extern" => {
-                (self.token(from + 1)?.kind == Kind::Literal && self.is(from + 2, b'{')).then_some(from + 2)
-            }
+            "extern" => (self.token(from + 1)?.kind == TokenKind::Literal && self.is(from + 2, b'{'))
+                .then_some(from + 2),
             _ => None,
         }
     }
@@ -387,7 +399,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses one token of a head. Returns the index of the next one.
-    fn in_head(&self, at: usize, end: usize, head: &mut Head) -> usize {
+    fn parse_head_token(&self, at: usize, end: usize, head: &mut DeclarationHead) -> usize {
         let word = self.word(at);
         if !head.has_value {
             head.is_device |= self.macros.marks.contains(word);
@@ -397,8 +409,8 @@ impl<'t> Reader<'t> {
         }
         match word {
             "class" | "struct" | "union" | "enum" if !head.has_parameters => head.is_class = true,
-            "typedef" | "using" | "namespace" | "static_assert" | "friend" | "asm" => head.keeps = true,
-            "const" if !head.has_parameters => head.keeps = true,
+            "typedef" | "using" | "namespace" | "static_assert" | "friend" | "asm" => head.must_keep = true,
+            "const" if !head.has_parameters => head.must_keep = true,
             "operator" => {
                 head.name = Some(word.to_owned());
                 // The first pair of parentheses in `operator()(..)` is part of the name.
@@ -413,7 +425,7 @@ impl<'t> Reader<'t> {
             _ => {}
         }
         match self.tokens.all[at].kind {
-            Kind::Word => {
+            TokenKind::Word => {
                 if !head.has_parameters && !head.has_value {
                     head.name = Some(word.to_owned());
                     head.is_qualified = at > 1 && self.is(at - 1, b':') && self.is(at - 2, b':');
@@ -437,17 +449,17 @@ impl<'t> Reader<'t> {
                 }
                 at + 1
             }
-            Kind::Mark(b'(') => {
+            TokenKind::Mark(b'(') => {
                 head.has_parameters |= !head.has_value;
                 self.skip(at, end)
             }
-            Kind::Mark(b'[') => self.skip(at, end),
-            Kind::Mark(b'<') if !head.has_value => self.skip_angles(at, end),
-            Kind::Mark(b'=') => {
+            TokenKind::Mark(b'[') => self.skip(at, end),
+            TokenKind::Mark(b'<') if !head.has_value => self.skip_angles(at, end),
+            TokenKind::Mark(b'=') => {
                 head.has_value = true;
                 at + 1
             }
-            Kind::Mark(b':') => {
+            TokenKind::Mark(b':') => {
                 let double = self.is(at + 1, b':') || at > 0 && self.is(at - 1, b':');
                 if !double && head.has_parameters && head.colon.is_none() {
                     head.colon = Some(at);
@@ -458,49 +470,55 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn brace(&self, at: usize, head: &Head) -> Brace {
+    fn brace(&self, at: usize, head: &DeclarationHead) -> BraceRole {
         let follows_name = at > 0 && (!self.word(at - 1).is_empty() || self.is(at - 1, b'>'));
         let is_qualifier = matches!(
             self.word(at.saturating_sub(1)),
             "const" | "noexcept" | "override" | "final" | "mutable" | "try"
         );
         if head.has_value {
-            Brace::Value
+            BraceRole::Value
         } else if head.has_parameters {
-            if head.colon.is_some() && follows_name && !is_qualifier { Brace::Value } else { Brace::Body }
+            if head.colon.is_some() && follows_name && !is_qualifier {
+                BraceRole::Value
+            } else {
+                BraceRole::Body
+            }
         } else if head.is_class {
-            Brace::Class
+            BraceRole::Class
         } else {
-            Brace::Value
+            BraceRole::Value
         }
     }
 
     /// Adds the declaration that ends before the token `end`. Returns `end`.
-    fn end_of(
+    fn add_declaration(
         &mut self,
         from: usize,
         end: usize,
-        head: &Head,
+        head: &DeclarationHead,
         body: Option<usize>,
         class: Option<usize>,
     ) -> usize {
         let start = self.tokens.all[from].start;
         let last = self.tokens.all[end - 1].end;
-        let sort = if body.is_some() { Sort::Function } else { Sort::Other };
+        let sort = if body.is_some() { DeclarationKind::Function } else { DeclarationKind::Other };
         let is_plain = !head.is_device
             && !head.may_be_device
             && !head.is_template
             && class.is_none()
             && !head.is_qualified;
-        let is_variable =
-            sort == Sort::Other && !head.keeps && !head.is_class && (head.has_value || !head.has_parameters);
-        self.units.push(Unit {
+        let is_variable = sort == DeclarationKind::Other
+            && !head.must_keep
+            && !head.is_class
+            && (head.has_value || !head.has_parameters);
+        self.units.push(Declaration {
             sort,
             range: start..last,
             body: body.map(|body| self.tokens.all[body].start..last),
             is_device: head.is_device,
-            is_host: is_plain && head.name.is_some() && (sort == Sort::Function || is_variable),
-            is_prototype: head.has_parameters && !head.has_value || head.keeps,
+            is_host: is_plain && head.name.is_some() && (sort == DeclarationKind::Function || is_variable),
+            is_prototype: head.has_parameters && !head.has_value || head.must_keep,
             class,
             name: head.name.clone(),
         });
@@ -508,7 +526,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-enum Brace {
+enum BraceRole {
     /// The initialiser of a variable or member.
     Value,
     Class,

@@ -4,11 +4,11 @@
 //! files are collected and returned together by [`Job::finish`].
 
 use crate::compiler::Compiler;
-use crate::device::{self, Failed};
+use crate::device::{self, CompileFailure};
 use crate::environment::Environment;
 use crate::headers::{self, Headers};
-use crate::library;
 use crate::log::{self, Diagnostic};
+use crate::substitutes;
 use crate::version::Version;
 use crate::{Build, Error, Outcome, sources};
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ impl<'b> Job<'b> {
         let given = build.includes.iter().map(|folder| manifest.join(folder));
         let library = match &compiler {
             Compiler::Nvrtc(_) => {
-                library::named(&given.chain(headers.folders.iter().cloned()).collect::<Vec<_>>())
+                substitutes::header_texts(&given.chain(headers.folders.iter().cloned()).collect::<Vec<_>>())
             }
             Compiler::Nvcc(_) => Vec::new(),
         };
@@ -88,7 +88,7 @@ impl<'b> Job<'b> {
     }
 
     /// Compiles a file for each architecture.
-    pub fn file(
+    pub fn compile_file(
         &mut self,
         file: &Path,
         inputs: &[sources::Input],
@@ -100,8 +100,8 @@ impl<'b> Job<'b> {
                 target.set_extension(format!("{}.ptx", self.architectures[at]));
             }
             let options = self.options(&self.architectures[at], file);
-            self.one(file, &options, &target, inputs, outcome)?;
-            outcome.made.push(target);
+            self.compile_unless_fresh(file, &options, &target, inputs, outcome)?;
+            outcome.ptx_files.push(target);
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl<'b> Job<'b> {
     }
 
     /// Compiles a file, unless its PTX exists and was made from the same inputs.
-    fn one(
+    fn compile_unless_fresh(
         &mut self,
         file: &Path,
         options: &[String],
@@ -156,7 +156,7 @@ impl<'b> Job<'b> {
         }
         let made = match &self.compiler {
             Compiler::Nvcc(nvcc) => {
-                nvcc.compile(&self.manifest.join(file), options, target).map_err(Failed::new)
+                nvcc.compile(&self.manifest.join(file), options, target).map_err(CompileFailure::new)
             }
             Compiler::Nvrtc(nvrtc) => device::compile(nvrtc, inputs, options, &self.library),
         };
@@ -195,7 +195,7 @@ impl<'b> Job<'b> {
             .is_some_and(|file| self.headers.folders.iter().any(|folder| file.starts_with(folder)))
     }
 
-    fn errors(&mut self, failed: &Failed) {
+    fn errors(&mut self, failed: &CompileFailure) {
         for mut diagnostic in log::parse(&failed.log, true) {
             if !diagnostic.is_error {
                 continue;
@@ -228,7 +228,7 @@ impl<'b> Job<'b> {
 
     /// Checks the PTX's version against the limit.
     fn check_version(&self, file: &Path, ptx: &str) -> Result<(), Error> {
-        match (self.limit, Version::of_ptx(ptx)) {
+        match (self.limit, Version::from_ptx(ptx)) {
             (Some(limit), Some(found)) if found > limit => Err(Error::TooNew {
                 path: file.to_owned(),
                 found: found.to_string(),

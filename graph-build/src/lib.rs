@@ -80,10 +80,10 @@ mod error;
 mod headers;
 mod host;
 mod job;
-mod library;
 mod log;
 mod nvrtc;
 mod sources;
+mod substitutes;
 mod tokens;
 mod version;
 
@@ -198,7 +198,7 @@ impl Build {
     /// error's message.
     pub fn run(&self) {
         if let Err(error) = self.compile() {
-            say("error", &error.to_string());
+            print_directive("error", &error.to_string());
             // Cargo fails the build because of the `error` lines. With a nonzero status it would print them
             // twice.
             std::process::exit(0);
@@ -211,29 +211,29 @@ impl Build {
     /// # Errors
     /// Returns an [`Error`]. Errors that the compiler reports are collected over all files.
     pub fn compile(&self) -> Result<Vec<PathBuf>, Error> {
-        let environment = Environment::of_process();
+        let environment = Environment::from_process();
         let folder = |name| environment.variable(name).map(PathBuf::from).ok_or(Error::NoBuildScript(name));
         let (manifest, out) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
         for variable in environment::VARIABLES {
             println!("cargo::rerun-if-env-changed={variable}");
         }
         let outcome = self.compile_in(&manifest, &out, &environment)?;
-        for path in outcome.seen {
+        for path in outcome.dependencies {
             println!("cargo::rerun-if-changed={}", path.display());
         }
-        outcome.warnings.iter().for_each(|warning| say("warning", warning));
-        if let Some(warning) = self.older_driver(&outcome.made) {
-            say("warning", &warning);
+        outcome.warnings.iter().for_each(|warning| print_directive("warning", warning));
+        if let Some(warning) = self.driver_warning(&outcome.ptx_files) {
+            print_directive("warning", &warning);
         }
-        Ok(outcome.made)
+        Ok(outcome.ptx_files)
     }
 
     /// Returns a warning if this machine's driver does not accept the PTX.
-    fn older_driver(&self, made: &[PathBuf]) -> Option<String> {
+    fn driver_warning(&self, made: &[PathBuf]) -> Option<String> {
         let ptx =
-            made.iter().filter_map(|path| Version::of_ptx(&std::fs::read_to_string(path).ok()?)).max()?;
-        let driver = version::of_driver()?;
-        too_old(ptx, driver)
+            made.iter().filter_map(|path| Version::from_ptx(&std::fs::read_to_string(path).ok()?)).max()?;
+        let driver = version::driver_version()?;
+        too_old_warning(ptx, driver)
     }
 
     fn compile_in(&self, manifest: &Path, out: &Path, environment: &Environment) -> Result<Outcome, Error> {
@@ -246,20 +246,20 @@ impl Build {
                 }
             }
             // Watch the folder too: a file added later may match the pattern.
-            outcome.seen.extend(manifest.join(pattern).parent().map(Path::to_owned));
+            outcome.dependencies.extend(manifest.join(pattern).parent().map(Path::to_owned));
         }
         let mut job = Job::new(self, manifest, out, environment)?;
         for file in &files {
             let inputs = sources::with_headers(manifest, file, &self.includes)?;
-            job.file(file, &inputs, &mut outcome)?;
-            outcome.seen.extend(inputs.into_iter().map(|input| input.path));
+            job.compile_file(file, &inputs, &mut outcome)?;
+            outcome.dependencies.extend(inputs.into_iter().map(|input| input.path));
         }
         job.finish(outcome)
     }
 }
 
 /// Returns the warning about PTX that is too new for a driver.
-fn too_old(ptx: Version, driver: Version) -> Option<String> {
+fn too_old_warning(ptx: Version, driver: Version) -> Option<String> {
     let needed = ptx.driver_of_ptx();
     // Compare PTX versions, because CUDA 12.5 and 12.6 share one.
     (ptx > driver.ptx_of_cuda()).then(|| {
@@ -274,7 +274,7 @@ fn too_old(ptx: Version, driver: Version) -> Option<String> {
 }
 
 /// Prints each line of a message as a cargo directive, without the severity that cargo adds itself.
-fn say(kind: &str, message: &str) {
+fn print_directive(kind: &str, message: &str) {
     for line in message.lines() {
         let line = line.strip_prefix(kind).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line);
         println!("cargo::{kind}={line}");
@@ -284,9 +284,9 @@ fn say(kind: &str, message: &str) {
 /// The results of a compilation.
 #[derive(Default)]
 struct Outcome {
-    made: Vec<PathBuf>,
+    ptx_files: Vec<PathBuf>,
     /// The files and folders that the PTX depends on.
-    seen: Vec<PathBuf>,
+    dependencies: Vec<PathBuf>,
     /// The warnings, without duplicates.
     warnings: Vec<String>,
 }

@@ -84,13 +84,13 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
     let mut in_note = false;
     for line in log.lines() {
         if let Some((place, kind, message)) = heading(line) {
-            in_note = matches!(kind, Kind::Note);
+            in_note = matches!(kind, Severity::Note);
             if let (true, Some(last)) = (in_note, all.last_mut()) {
                 let place = place.map_or_else(String::new, |(file, line)| format!("{file}:{line}: "));
                 last.more.push(format!("note: {place}{}", sentence(message)));
                 continue;
             }
-            let is_error = matches!(kind, Kind::Error);
+            let is_error = matches!(kind, Severity::Error);
             all.push(Diagnostic {
                 is_error,
                 message: sentence(message),
@@ -145,22 +145,22 @@ fn instantiation(line: &str) -> Option<&str> {
     rest.or_else(|| text.starts_with("instantiation of ").then_some(text))
 }
 
-enum Kind {
+enum Severity {
     Error,
     Warning,
     Note,
 }
 
-type Heading<'l> = (Option<(String, u32)>, Kind, &'l str);
+type Heading<'l> = (Option<(String, u32)>, Severity, &'l str);
 
 /// Splits the first line of a diagnostic, such as `a.cu(4): error: ..`, `a.cu(3): warning #177-D: ..` or
 /// `nvrtc: error: ..`.
 fn heading(line: &str) -> Option<Heading<'_>> {
     if let Some(message) = line.strip_prefix("nvrtc: error: ") {
-        return Some((None, Kind::Error, message));
+        return Some((None, Severity::Error, message));
     }
     if let Some(message) = line.strip_prefix("nvcc fatal") {
-        return Some((None, Kind::Error, message.trim_start_matches([' ', ':'])));
+        return Some((None, Severity::Error, message.trim_start_matches([' ', ':'])));
     }
     for (at, _) in line.match_indices("): ") {
         let (before, rest) = (&line[..at], &line[at + 3..]);
@@ -169,9 +169,9 @@ fn heading(line: &str) -> Option<Heading<'_>> {
         let Some((word, message)) = rest.split_once(": ") else { continue };
         let word = word.split(" #").next().unwrap_or(word);
         let kind = match word {
-            "error" | "catastrophic error" | "internal error" | "fatal error" => Kind::Error,
-            "warning" | "remark" => Kind::Warning,
-            "note" => Kind::Note,
+            "error" | "catastrophic error" | "internal error" | "fatal error" => Severity::Error,
+            "warning" | "remark" => Severity::Warning,
+            "note" => Severity::Note,
             _ => continue,
         };
         return Some((Some((file.to_owned(), number)), kind, message));

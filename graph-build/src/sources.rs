@@ -18,7 +18,7 @@ pub fn matching(manifest: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
     let path = path.strip_prefix(manifest).unwrap_or(path);
     if path.has_root() {
-        return Err(Error::Outside(pattern.to_owned()));
+        return Err(Error::AbsolutePath(pattern.to_owned()));
     }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     Word,
     /// A string, character or number.
     Literal,
@@ -18,7 +18,7 @@ pub enum Kind {
 /// A token: its kind and its byte range in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: usize,
     pub end: usize,
 }
@@ -32,7 +32,7 @@ pub struct Tokens<'t> {
 }
 
 /// An open `#if`.
-struct Group {
+struct OpenIf {
     /// The brace depth at the `#if`.
     depth: i32,
     /// True while inside a branch whose tokens are skipped.
@@ -43,10 +43,10 @@ struct Group {
 
 /// Tokenizes a text. If the branches of an `#if` open or close braces, they are alternative spellings of
 /// one declaration: only the first branch is kept.
-pub fn read(text: &str) -> Tokens<'_> {
+pub fn tokenize(text: &str) -> Tokens<'_> {
     let bytes = text.as_bytes();
     let mut found = Tokens::default();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<OpenIf> = Vec::new();
     let (mut at, mut depth, mut at_line_start) = (0, 0i32, true);
     while at < bytes.len() {
         let byte = bytes[at];
@@ -80,7 +80,7 @@ pub fn read(text: &str) -> Tokens<'_> {
         let kind = match byte {
             b'"' | b'\'' => {
                 at = quoted(bytes, at);
-                Kind::Literal
+                TokenKind::Literal
             }
             _ if is_name(byte) && !byte.is_ascii_digit() => {
                 while at < bytes.len() && is_name(bytes[at]) {
@@ -89,9 +89,9 @@ pub fn read(text: &str) -> Tokens<'_> {
                 let is_prefix = matches!(&text[start..at], "R" | "u8R" | "uR" | "UR" | "LR");
                 if is_prefix && bytes.get(at) == Some(&b'"') {
                     at = raw(text, at);
-                    Kind::Literal
+                    TokenKind::Literal
                 } else {
-                    Kind::Word
+                    TokenKind::Word
                 }
             }
             _ if byte.is_ascii_digit() => {
@@ -99,19 +99,19 @@ pub fn read(text: &str) -> Tokens<'_> {
                 while at < bytes.len() && (is_name(bytes[at]) || matches!(bytes[at], b'.' | b'\'')) {
                     at += 1;
                 }
-                Kind::Literal
+                TokenKind::Literal
             }
             _ => {
                 at += 1;
-                Kind::Mark(byte)
+                TokenKind::Mark(byte)
             }
         };
         if groups.iter().any(|group| group.skips) {
             continue;
         }
         depth += match kind {
-            Kind::Mark(b'{') => 1,
-            Kind::Mark(b'}') => -1,
+            TokenKind::Mark(b'{') => 1,
+            TokenKind::Mark(b'}') => -1,
             _ => 0,
         };
         found.all.push(Token { kind, start, end: at });
@@ -156,7 +156,7 @@ fn raw(text: &str, from: usize) -> usize {
 
 fn directive<'t>(
     line: &'t str,
-    groups: &mut Vec<Group>,
+    groups: &mut Vec<OpenIf>,
     depth: &mut i32,
     macros: &mut HashMap<&'t str, &'t str>,
 ) {
@@ -166,7 +166,7 @@ fn directive<'t>(
     match word {
         "if" | "ifdef" | "ifndef" => {
             let is_off = word == "if" && rest.trim_end() == "0";
-            groups.push(Group { depth: *depth, skips: is_off, is_off });
+            groups.push(OpenIf { depth: *depth, skips: is_off, is_off });
         }
         "else" | "elif" => {
             if let Some(group) = groups.last_mut() {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn comments_strings_and_directives_are_no_tokens() {
         let text = "a /* { */ \"}{\\\"\" '{' // {\n#define X(a) \\\n {\nR\"x({)\" )x\" 1'000 b";
-        let tokens = read(text);
+        let tokens = tokenize(text);
         let texts: Vec<_> = tokens.all.iter().map(|token| &text[token.start..token.end]).collect();
         assert_eq!(texts, ["a", "\"}{\\\"\"", "'{'", "R\"x({)\" )x\"", "1'000", "b"]);
         assert_eq!(tokens.macros["X"], "(a) \\\n {");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn of_two_branches_that_open_a_brace_one_counts() {
-        let count = |text| read(text).all.len();
+        let count = |text| tokenize(text).all.len();
         assert_eq!(count("#ifdef A\nf(int) {\n#else\nf() {\n#endif\n}"), 6);
         assert_eq!(count("#ifdef A\nf();\n#else\ng();\n#endif\n"), 8);
         assert_eq!(count("#if 0\nf() {\n#else\ng();\n#endif\n"), 4);

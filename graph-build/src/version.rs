@@ -27,12 +27,12 @@ impl Version {
     }
 
     /// Returns the version encoded in CUDA's integer form, such as 13000.
-    pub fn of_number(number: u32) -> Version {
+    pub fn from_cuda_number(number: u32) -> Version {
         Version { major: number / 1000, minor: number % 1000 / 10 }
     }
 
     /// Returns the version in the `.version` line of PTX.
-    pub fn of_ptx(ptx: &str) -> Option<Version> {
+    pub fn from_ptx(ptx: &str) -> Option<Version> {
         ptx.lines().find_map(|line| Version::parse(line.trim().strip_prefix(".version")?))
     }
 
@@ -75,7 +75,7 @@ impl Version {
 
 /// Returns the CUDA version of this machine's driver. None if there is no driver.
 #[allow(unsafe_code)]
-pub fn of_driver() -> Option<Version> {
+pub fn driver_version() -> Option<Version> {
     let name = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
     // SAFETY: the driver library has no load-time code that depends on the state of this process.
     let library = unsafe { libloading::Library::new(name) }.ok()?;
@@ -89,5 +89,5 @@ pub fn of_driver() -> Option<Version> {
     };
     // Never unload: the driver may have started threads that run its code.
     std::mem::forget(library);
-    (status == 0 && number > 0).then(|| Version::of_number(number.cast_unsigned()))
+    (status == 0 && number > 0).then(|| Version::from_cuda_number(number.cast_unsigned()))
 }

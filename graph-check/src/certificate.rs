@@ -19,7 +19,7 @@ pub struct Source {
     /// The bodies of conditionals. The first entry is the graph itself.
     pub bodies: Vec<Body>,
     /// The functions that statements come from. The first entry is the graph function.
-    pub regions: Vec<Region>,
+    pub regions: Vec<CallRegion>,
     /// The statements.
     pub statements: Vec<Statement>,
     /// Pairs of statements that the user orders explicitly, with the earlier one first.
@@ -62,12 +62,12 @@ pub struct Body {
     /// True for the body of a loop.
     pub repeats: bool,
     /// True if the statement that decides about it always runs one of its bodies.
-    pub total: bool,
+    pub exhaustive: bool,
 }
 
 /// A function that statements come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
+pub struct CallRegion {
     /// The function that calls it. For the graph function, itself.
     pub caller: usize,
     /// True if the user orders its statements, false if their order in the program counts.
@@ -88,9 +88,9 @@ pub struct Statement {
     /// The device that runs it.
     pub device: u32,
     /// True for a launch of more than one block.
-    pub wide: bool,
+    pub multi_block: bool,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: StatementKind,
     /// Its accesses.
     pub accesses: Vec<Access>,
     /// The numbers that it runs with. For a launch: the grid, the block, the dynamic shared memory and the scalars.
@@ -99,7 +99,7 @@ pub struct Statement {
 
 /// A kind of statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum StatementKind {
     /// A kernel launch. One node runs it, alone or together with others.
     Kernel,
     /// A fill. One node runs it.
@@ -111,7 +111,7 @@ pub enum Kind {
     /// Decides whether bodies run. At least one node runs it.
     Decision,
     /// Decides at the end of a loop body whether the body runs again. One node runs it.
-    Again,
+    LoopDecision,
     /// One node runs it, after everything that precedes it in the program.
     AfterAll,
     /// One node runs it, before everything that follows it in the program.
@@ -166,7 +166,7 @@ pub struct Plan {
     /// The allocations that hold temporaries.
     pub blocks: Vec<Block>,
     /// The place of each memory.
-    pub places: Vec<Place>,
+    pub places: Vec<MemoryPlacement>,
     /// The nodes.
     pub nodes: Vec<Node>,
     /// The edges.
@@ -186,16 +186,16 @@ pub struct Block {
 
 /// The place of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MemoryPlacement {
     /// The bytes that it occupies.
-    pub at: Bytes,
+    pub at: Storage,
     /// The devices that can access it. Empty if all devices can.
     pub devices: Vec<u32>,
 }
 
 /// The bytes of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bytes {
+pub enum Storage {
     /// A range of a block.
     In {
         /// The block.
@@ -223,12 +223,12 @@ pub struct Node {
     /// True for a kernel whose effects only begin after all preceding kernels have ended (`griddepcontrol.wait`).
     pub waits: bool,
     /// Its work.
-    pub work: Work,
+    pub work: NodeWork,
 }
 
 /// The work of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum NodeWork {
     /// It allocates a block.
     Alloc(usize),
     /// It frees a block.
@@ -242,7 +242,7 @@ pub enum Work {
         /// The statements.
         members: Vec<Member>,
         /// The reads that are served from registers.
-        forwards: Vec<Forward>,
+        forwards: Vec<ForwardedRead>,
     },
 }
 
@@ -260,14 +260,14 @@ pub struct Member {
     /// The numbers that it runs with. Empty if unknown.
     pub numbers: Vec<u64>,
     /// The accesses whose stores are elided, because the values stay in registers.
-    pub left_out: Vec<usize>,
+    pub elided: Vec<usize>,
     /// For each access, the bytes that each block touches. Empty if unknown.
-    pub touches: Vec<Touches>,
+    pub touches: Vec<TouchedBytes>,
 }
 
 /// The bytes that the blocks of a launch touch through an access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touches {
+pub struct TouchedBytes {
     /// The bytes that may be read. `None` if they are unknown.
     pub reads: Option<Vec<Span>>,
     /// The bytes that may be written. `None` if they are unknown.
@@ -303,7 +303,7 @@ pub struct Axis {
 
 /// A read that a thread serves from a register. The same thread has set the register in place of a write to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Forward {
+pub struct ForwardedRead {
     /// The index of the access among those of the reader.
     pub access: usize,
     /// The statement that reads.

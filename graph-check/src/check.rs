@@ -3,12 +3,13 @@
 //! This module has the rules about order; `form`, `memory` and `registers` have the others.
 
 use crate::certificate::{
-    Access, Body, Certificate, Effect, Kind, Origin, Plan, Source, Span, Statement, Touches, Work,
+    Access, Body, Certificate, Effect, NodeWork, Origin, Plan, Source, Span, Statement, StatementKind,
+    TouchedBytes,
 };
 use crate::form;
 use crate::order::Order;
 use crate::refusal::Refusal;
-use crate::spans::{Blocks, meet_at};
+use crate::spans::{BlockPairs, may_overlap};
 use std::collections::BTreeMap;
 
 /// Checks a certificate against the rules in the documentation of the crate.
@@ -19,13 +20,13 @@ use std::collections::BTreeMap;
 pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
     let Certificate { source, plan } = certificate;
     form::well_formed(source, plan)?;
-    let order = Order::of(source, plan)?;
-    let mut runs: Vec<Vec<Run>> = vec![Vec::new(); source.statements.len()];
+    let order = Order::new(source, plan)?;
+    let mut runs: Vec<Vec<MemberPosition>> = vec![Vec::new(); source.statements.len()];
     for (node, of) in plan.nodes.iter().enumerate() {
-        if let Work::Run { members, .. } = &of.work {
+        if let NodeWork::Run { members, .. } = &of.work {
             let all = members.iter().enumerate();
             all.for_each(|(position, member)| {
-                runs[member.statement].push(Run { node, lane: member.lane, position })
+                runs[member.statement].push(MemberPosition { node, lane: member.lane, position })
             });
         }
     }
@@ -35,20 +36,20 @@ pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
     }
     users.iter_mut().for_each(Vec::dedup);
     let checker = Checker { source, plan, order, runs, users };
-    checker.statements()?;
-    checker.bodies()?;
-    checker.conflicts()?;
-    checker.user_order()?;
-    checker.forwards()?;
-    checker.reads()?;
-    checker.sharing()?;
-    checker.lifetimes()?;
-    checker.nodes()
+    checker.check_statements()?;
+    checker.check_bodies()?;
+    checker.check_conflicts()?;
+    checker.check_user_order()?;
+    checker.check_forwards()?;
+    checker.check_reads()?;
+    checker.check_sharing()?;
+    checker.check_lifetimes()?;
+    checker.check_nodes()
 }
 
 /// The position of a statement in a node.
 #[derive(Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct MemberPosition {
     pub node: usize,
     pub lane: usize,
     position: usize,
@@ -59,14 +60,14 @@ pub(crate) struct Checker<'c> {
     pub plan: &'c Plan,
     pub order: Order<'c>,
     /// For each statement, the nodes that run it.
-    pub runs: Vec<Vec<Run>>,
+    pub runs: Vec<Vec<MemberPosition>>,
     /// For each memory, the statements that access it.
     pub users: Vec<Vec<usize>>,
 }
 
-/// An access of a statement, with its range in a common address space (see [`Checker::space`]).
+/// An access of a statement, with its range in a common address space (see [`Checker::address_space`]).
 #[derive(Clone, Copy)]
-struct Use<'c> {
+struct PlacedAccess<'c> {
     statement: usize,
     /// Its index among the accesses of the statement.
     at: usize,
@@ -82,7 +83,7 @@ impl<'c> Checker<'c> {
     }
 
     /// Returns true if the user orders the two statements: the innermost function around both is explicit.
-    pub fn explicit(&self, one: usize, other: usize) -> bool {
+    pub fn is_explicit(&self, one: usize, other: usize) -> bool {
         let region = |statement: usize| self.source.statements[statement].region;
         let (mut one, mut other) = (region(one), region(other));
         while one != other {
@@ -111,9 +112,9 @@ impl<'c> Checker<'c> {
     }
 
     /// Returns true if all nodes of the first statement have ended before any node of the second one has an effect.
-    fn before(&self, one: usize, other: usize) -> bool {
+    fn is_before(&self, one: usize, other: usize) -> bool {
         let others = &self.runs[other];
-        self.runs[one].iter().all(|one| others.iter().all(|other| self.order.before(one.node, other.node)))
+        self.runs[one].iter().all(|one| others.iter().all(|other| self.order.is_before(one.node, other.node)))
     }
 
     /// Returns true if the first statement comes before the second one, by edges or within each block of a shared
@@ -123,22 +124,22 @@ impl<'c> Checker<'c> {
             ([one], [other]) if one.node == other.node => {
                 one.lane == other.lane && one.position < other.position
             }
-            _ => self.before(one, other),
+            _ => self.is_before(one, other),
         }
     }
 
     /// Returns true if at most one of the two statements runs, because they are in different arms of a decision.
-    fn excludes(&self, one: usize, other: usize) -> bool {
-        self.order.excludes(self.source.statements[one].body, self.source.statements[other].body)
+    fn are_exclusive(&self, one: usize, other: usize) -> bool {
+        self.order.are_exclusive(self.source.statements[one].body, self.source.statements[other].body)
     }
 
     /// Rule `Statements`: each statement is run in its body by the number of nodes that its kind requires.
-    fn statements(&self) -> Result<(), Refusal> {
+    fn check_statements(&self) -> Result<(), Refusal> {
         for (at, statement) in self.source.statements.iter().enumerate() {
             let nodes = self.runs[at].len();
             let right = match statement.kind {
-                Kind::Call => true,
-                Kind::Decision => nodes > 0,
+                StatementKind::Call => true,
+                StatementKind::Decision => nodes > 0,
                 _ => nodes == 1,
             };
             if !right {
@@ -153,24 +154,25 @@ impl<'c> Checker<'c> {
 
     /// Rule `Bodies`: a body runs after its deciding statement. All nodes of a loop iteration have ended before the
     /// next iteration is decided.
-    fn bodies(&self) -> Result<(), Refusal> {
+    fn check_bodies(&self) -> Result<(), Refusal> {
         for (at, &Body { parent, decided_by, repeats, .. }) in self.source.bodies.iter().enumerate().skip(1) {
             let branch = self.order.branches[at];
             let mut deciding = self.runs[decided_by].iter();
             if self.source.statements[decided_by].body != parent
-                || !deciding.all(|run| self.order.before(run.node, branch))
+                || !deciding.all(|run| self.order.is_before(run.node, branch))
             {
                 refuse!(Bodies, "body {at} may run before {}", self.name(decided_by));
             }
             let statements = self.source.statements.iter().enumerate();
-            let mut again = statements.filter(|(_, one)| one.kind == Kind::Again && one.body == at);
+            let mut again =
+                statements.filter(|(_, one)| one.kind == StatementKind::LoopDecision && one.body == at);
             let last = again.next().map(|(statement, _)| self.runs[statement][0].node);
             if last.is_some() != repeats || again.next().is_some() {
                 refuse!(Bodies, "body {at} is a loop, and decided otherwise than once a turn");
             }
             let Some(last) = last else { continue };
             let mut others = (0..self.plan.nodes.len()).filter(|&node| self.plan.nodes[node].body == at);
-            if let Some(late) = others.find(|&node| node != last && !self.order.before(node, last)) {
+            if let Some(late) = others.find(|&node| node != last && !self.order.is_before(node, last)) {
                 let late = &self.plan.nodes[late].name;
                 refuse!(Bodies, "`{late}` may run after the end of its turn is decided");
             }
@@ -180,7 +182,7 @@ impl<'c> Checker<'c> {
 
     /// Returns the address space of a memory and the start of the memory in it. All memories of the caller share
     /// one space.
-    pub fn space(&self, memory: usize) -> (usize, u64) {
+    pub fn address_space(&self, memory: usize) -> (usize, u64) {
         match self.source.memories[memory].origin {
             Origin::Operand(address) | Origin::Taken(address) => (usize::MAX, address),
             Origin::Temporary(_) | Origin::State => (memory, 0),
@@ -188,13 +190,13 @@ impl<'c> Checker<'c> {
     }
 
     /// Returns the non-empty accesses by address space.
-    fn uses(&self) -> BTreeMap<usize, Vec<Use<'c>>> {
-        let mut uses: BTreeMap<usize, Vec<Use<'_>>> = BTreeMap::new();
+    fn uses(&self) -> BTreeMap<usize, Vec<PlacedAccess<'c>>> {
+        let mut uses: BTreeMap<usize, Vec<PlacedAccess<'_>>> = BTreeMap::new();
         for (statement, of) in self.source.statements.iter().enumerate() {
             for (at, access) in of.accesses.iter().enumerate().filter(|(_, access)| access.lo < access.hi) {
-                let (space, base) = self.space(access.memory);
+                let (space, base) = self.address_space(access.memory);
                 let (lo, hi) = (base.saturating_add(access.lo), base.saturating_add(access.hi));
-                uses.entry(space).or_default().push(Use { statement, at, access, lo, hi });
+                uses.entry(space).or_default().push(PlacedAccess { statement, at, access, lo, hi });
             }
         }
         uses
@@ -202,7 +204,7 @@ impl<'c> Checker<'c> {
 
     /// Rule `Conflicts`: conflicting accesses run in program order. Where the user orders statements, either order
     /// is allowed.
-    fn conflicts(&self) -> Result<(), Refusal> {
+    fn check_conflicts(&self) -> Result<(), Refusal> {
         for uses in self.uses().values_mut() {
             uses.sort_by_key(|one| (one.lo, one.statement));
             for (at, one) in uses.iter().enumerate() {
@@ -210,7 +212,7 @@ impl<'c> Checker<'c> {
                     let (first, second) =
                         if one.statement <= other.statement { (one, other) } else { (other, one) };
                     if first.statement != second.statement && conflict(first.access, second.access) {
-                        self.ordered(first, second)?;
+                        self.check_pair(first, second)?;
                     }
                 }
             }
@@ -218,12 +220,12 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    fn ordered(&self, first: &Use<'_>, second: &Use<'_>) -> Result<(), Refusal> {
+    fn check_pair(&self, first: &PlacedAccess<'_>, second: &PlacedAccess<'_>) -> Result<(), Refusal> {
         let (one, other) = (first.statement, second.statement);
-        if self.excludes(one, other) {
+        if self.are_exclusive(one, other) {
             return Ok(());
         }
-        let either = || self.explicit(one, other) || self.user_orders(other, one);
+        let either = || self.is_explicit(one, other) || self.user_orders(other, one);
         if !(self.comes_before(one, other) || self.comes_before(other, one) && either()) {
             let memory = &self.source.memories[first.access.memory].name;
             let (one, other) = (self.name(one), self.name(other));
@@ -233,8 +235,8 @@ impl<'c> Checker<'c> {
         let (Some(one), Some(other)) = (self.runs[one].first(), self.runs[other].first()) else {
             return Ok(());
         };
-        let wide = |of: &Use<'_>| self.source.statements[of.statement].wide;
-        if one.node != other.node || !wide(first) && !wide(second) {
+        let multi_block = |of: &PlacedAccess<'_>| self.source.statements[of.statement].multi_block;
+        if one.node != other.node || !multi_block(first) && !multi_block(second) {
             return Ok(());
         }
         let (Some(mine), Some(theirs)) = (self.touches(*one, first.at), self.touches(*other, second.at))
@@ -242,11 +244,11 @@ impl<'c> Checker<'c> {
             refuse!(Blocks, "nothing says what blocks of {} touch", self.name(first.statement));
         };
         // The two memories may start at different addresses.
-        let start = |of: &Use<'_>| i128::from(of.lo) - i128::from(of.access.lo);
+        let start = |of: &PlacedAccess<'_>| i128::from(of.lo) - i128::from(of.access.lo);
         let meet = |mine: &Option<Vec<Span>>, theirs: &Option<Vec<Span>>| {
             let both = mine.as_ref().zip(theirs.as_ref());
             both.is_none_or(|(mine, theirs)| {
-                meet_at(mine, theirs, start(second) - start(first), Blocks::Different)
+                may_overlap(mine, theirs, start(second) - start(first), BlockPairs::Different)
             })
         };
         if meet(&mine.writes, &theirs.writes)
@@ -260,22 +262,24 @@ impl<'c> Checker<'c> {
         Ok(())
     }
 
-    fn touches(&self, run: Run, access: usize) -> Option<&'c Touches> {
+    fn touches(&self, run: MemberPosition, access: usize) -> Option<&'c TouchedBytes> {
         match &self.plan.nodes[run.node].work {
-            Work::Run { members, .. } => members[run.position].touches.get(access),
+            NodeWork::Run { members, .. } => members[run.position].touches.get(access),
             _ => None,
         }
     }
 
     /// Rule `UserOrder`: explicit pairs and fences are respected.
-    fn user_order(&self) -> Result<(), Refusal> {
+    fn check_user_order(&self) -> Result<(), Refusal> {
         let mut pairs = self.source.after.clone();
         let count = self.source.statements.len();
         for (at, fence) in self.source.statements.iter().enumerate() {
-            let inferred = |pair: &(usize, usize)| !self.explicit(pair.0, pair.1);
+            let inferred = |pair: &(usize, usize)| !self.is_explicit(pair.0, pair.1);
             match fence.kind {
-                Kind::AfterAll => pairs.extend((0..at).map(|one| (one, at)).filter(inferred)),
-                Kind::BeforeAll => pairs.extend((at + 1..count).map(|other| (at, other)).filter(inferred)),
+                StatementKind::AfterAll => pairs.extend((0..at).map(|one| (one, at)).filter(inferred)),
+                StatementKind::BeforeAll => {
+                    pairs.extend((at + 1..count).map(|other| (at, other)).filter(inferred))
+                }
                 _ => {}
             }
         }
@@ -286,7 +290,7 @@ impl<'c> Checker<'c> {
             pairs.extend(before.iter().flat_map(|&one| after.iter().map(move |&other| (one, other))));
         }
         for (one, other) in pairs {
-            if !self.excludes(one, other) && !self.comes_before(one, other) {
+            if !self.are_exclusive(one, other) && !self.comes_before(one, other) {
                 refuse!(UserOrder, "{} does not come before {}", self.name(one), self.name(other));
             }
         }

@@ -1,6 +1,6 @@
 //! The rules that do not depend on order: all ids are valid, and accesses are within their memories.
 
-use crate::certificate::{Bytes, Forward, Kind, Member, Origin, Plan, Source, Work};
+use crate::certificate::{ForwardedRead, Member, NodeWork, Origin, Plan, Source, StatementKind, Storage};
 use crate::refusal::Refusal;
 
 /// The alignment of temporaries, in bytes.
@@ -21,23 +21,24 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
         Origin::State => !memory.returned,
     });
     right &= plan.blocks.iter().all(|block| block.address.checked_add(block.bytes).is_some());
-    right &= !bodies.first().is_some_and(|first| first.repeats || first.total);
-    right &= !statements.iter().any(|one| one.kind == Kind::Again && one.body == 0);
+    right &= !bodies.first().is_some_and(|first| first.repeats || first.exhaustive);
+    right &= !statements.iter().any(|one| one.kind == StatementKind::LoopDecision && one.body == 0);
     right &= bodies.iter().enumerate().all(|(at, one)| {
         around(at, one.parent, at)
-            && (at == 0 || statement(one.decided_by) && statements[one.decided_by].kind == Kind::Decision)
+            && (at == 0
+                || statement(one.decided_by) && statements[one.decided_by].kind == StatementKind::Decision)
     });
     right &= regions.iter().enumerate().all(|(at, region)| around(at, region.caller, at));
     right &= statements.iter().all(|one| body(one.body) && one.region < regions.len());
     right &= after.iter().all(|&(one, other)| statement(one) && statement(other));
     right &= plan.nodes.iter().all(|node| {
         let known = match &node.work {
-            Work::Alloc(block) | Work::Free(block) => *block < plan.blocks.len(),
-            Work::FreeTaken(memory, _) => *memory < memories.len(),
-            Work::Branch(runs) => runs.iter().all(|&one| body(one)),
-            Work::Run { members, forwards } => {
-                let forwarded = |one: &Forward| statement(one.reader) && statement(one.writer);
-                members.iter().all(|member| member_fits(source, member, members.len()))
+            NodeWork::Alloc(block) | NodeWork::Free(block) => *block < plan.blocks.len(),
+            NodeWork::FreeTaken(memory, _) => *memory < memories.len(),
+            NodeWork::Branch(runs) => runs.iter().all(|&one| body(one)),
+            NodeWork::Run { members, forwards } => {
+                let forwarded = |one: &ForwardedRead| statement(one.reader) && statement(one.writer);
+                members.iter().all(|member| is_valid_member(source, member, members.len()))
                     && forwards.iter().all(forwarded)
             }
         };
@@ -45,13 +46,13 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     });
     right &= plan.edges.iter().all(|edge| edge.from < plan.nodes.len() && edge.to < plan.nodes.len());
     right &= plan.places.iter().zip(memories).all(|(place, memory)| match (place.at, memory.origin) {
-        (Bytes::In { block, .. }, Origin::Temporary(_)) => block < plan.blocks.len(),
-        (Bytes::Registers(node), Origin::Temporary(_)) => node < plan.nodes.len(),
-        (Bytes::Unused, Origin::Temporary(_)) => true,
-        (at, origin) => at == Bytes::Own && !matches!(origin, Origin::Temporary(_)),
+        (Storage::In { block, .. }, Origin::Temporary(_)) => block < plan.blocks.len(),
+        (Storage::Registers(node), Origin::Temporary(_)) => node < plan.nodes.len(),
+        (Storage::Unused, Origin::Temporary(_)) => true,
+        (at, origin) => at == Storage::Own && !matches!(origin, Origin::Temporary(_)),
     });
     let runs = plan.nodes.iter().filter_map(|node| match &node.work {
-        Work::Run { members, .. } => Some(members),
+        NodeWork::Run { members, .. } => Some(members),
         _ => None,
     });
     let touches = runs.flatten().flat_map(|member| &member.touches);
@@ -68,10 +69,10 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
                 refuse!(Inside, "`{}` (line {}) leaves its memory", one.name, one.line);
             };
             let place = plan.places[access.memory].at;
-            if matches!(place, Bytes::In { offset, .. } if offset % ALIGNMENT != 0) {
+            if matches!(place, Storage::In { offset, .. } if offset % ALIGNMENT != 0) {
                 refuse!(Inside, "`{}` does not begin at a multiple of {ALIGNMENT} bytes", memory.name);
             }
-            if place == Bytes::Unused && access.lo < access.hi {
+            if place == Storage::Unused && access.lo < access.hi {
                 refuse!(Inside, "`{}` is used, and has no bytes", memory.name);
             }
         }
@@ -81,10 +82,10 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
 
 /// Returns true if a member is a known statement, has touches for all of its accesses or for none, and elides only
 /// its own accesses. A node with several members may only run launches.
-fn member_fits(source: &Source, member: &Member, members: usize) -> bool {
+fn is_valid_member(source: &Source, member: &Member, members: usize) -> bool {
     let Some(statement) = source.statements.get(member.statement) else { return false };
     let accesses = statement.accesses.len();
     (member.touches.is_empty() || member.touches.len() == accesses)
-        && member.left_out.iter().all(|&at| at < accesses)
-        && (members == 1 || statement.kind == Kind::Kernel)
+        && member.elided.iter().all(|&at| at < accesses)
+        && (members == 1 || statement.kind == StatementKind::Kernel)
 }

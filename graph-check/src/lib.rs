@@ -16,9 +16,9 @@
 //! *Assume that*
 //!
 //! - *(A1) statements touch only what they declare, and each block of a fused statement touches only its
-//!   [touches](certificate::Touches);*
+//!   [touches](certificate::TouchedBytes);*
 //! - *(A2) in each block, the kernel of a node runs its members in the listed order, and each member sees the
-//!   effects of the previous ones; a thread serves the listed [forwards](certificate::Forward) from registers that
+//!   effects of the previous ones; a thread serves the listed [forwards](certificate::ForwardedRead) from registers that
 //!   it has set in place of a write;*
 //! - *(A3) the driver respects edges and ports, and a node that [waits](certificate::Node::waits) begins with
 //!   `griddepcontrol.wait`;*
@@ -34,7 +34,7 @@
 //!
 //! # The argument
 //!
-//! **Lemma 1 (order).** *If `Order::before` holds for two nodes, the first has ended before the second has an
+//! **Lemma 1 (order).** *If `Order::is_before` holds for two nodes, the first has ended before the second has an
 //! effect.* By induction over the edges. Across a full edge, the second node begins after the first has ended. An
 //! early edge to a node that waits lets the node begin earlier. But none of its threads passes the wait before the
 //! first node has ended, and no thread has an effect before its wait. A node only ends after all of its threads

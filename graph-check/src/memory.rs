@@ -1,7 +1,7 @@
 //! The rules about memory: bytes are written before they are read, shared by one temporary after the other,
 //! allocated during their uses, and passed to the right nodes.
 
-use crate::certificate::{Bytes, Effect, Kind, Origin, Work};
+use crate::certificate::{Effect, NodeWork, Origin, StatementKind, Storage};
 use crate::check::Checker;
 use crate::refusal::Refusal;
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::ops::Range;
 
 impl Checker<'_> {
     /// Rule `Reads`: each byte of a temporary that is read has been written before, in the same run of its body.
-    pub fn reads(&self) -> Result<(), Refusal> {
+    pub fn check_reads(&self) -> Result<(), Refusal> {
         for (memory, of) in self.source.memories.iter().enumerate() {
             let Origin::Temporary(home) = of.origin else { continue };
             let users = &self.users[memory];
             for &reader in users {
                 let statement = &self.source.statements[reader];
-                if !self.order.inside(statement.body, home) {
+                if !self.order.is_inside(statement.body, home) {
                     refuse!(Reads, "{} uses `{}` outside of its body", self.name(reader), of.name);
                 }
                 for read in statement.accesses.iter().filter(|one| one.memory == memory && one.effect.reads())
@@ -53,11 +53,11 @@ impl Checker<'_> {
         // If one arm always runs, the bytes that all arms write count. For a reader inside an arm, the other arms
         // do not come before it and contribute nothing.
         let bodies = self.source.bodies.iter().enumerate().skip(1);
-        let mut total: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (at, one) in bodies.filter(|(_, one)| one.parent == body && one.total) {
-            total.entry(one.decided_by).or_default().push(at);
+        let mut exhaustive: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (at, one) in bodies.filter(|(_, one)| one.parent == body && one.exhaustive) {
+            exhaustive.entry(one.decided_by).or_default().push(at);
         }
-        for arms in total.values() {
+        for arms in exhaustive.values() {
             let mut each = arms.iter().map(|&arm| merged(self.written(memory, arm, reader)));
             let first = each.next().unwrap_or_default();
             ranges.extend(each.fold(first, |common, own| intersected(&common, &own)));
@@ -67,10 +67,10 @@ impl Checker<'_> {
 
     /// Rules `Inside` and `Sharing`: if two temporaries overlap, all uses of one have ended before the other is
     /// used.
-    pub fn sharing(&self) -> Result<(), Refusal> {
+    pub fn check_sharing(&self) -> Result<(), Refusal> {
         let mut blocks: Vec<Vec<(u64, u64, usize)>> = vec![Vec::new(); self.plan.blocks.len()];
         for (memory, place) in self.plan.places.iter().enumerate() {
-            let Bytes::In { block, offset } = place.at else { continue };
+            let Storage::In { block, offset } = place.at else { continue };
             let end = offset.saturating_add(self.source.memories[memory].bytes);
             if end > self.plan.blocks[block].bytes {
                 let name = &self.source.memories[memory].name;
@@ -82,7 +82,7 @@ impl Checker<'_> {
             block.sort_unstable();
             for (at, &(_, end, one)) in block.iter().enumerate() {
                 for &(_, _, other) in block[at + 1..].iter().take_while(|other| other.0 < end) {
-                    if !self.over(one, other) && !self.over(other, one) {
+                    if !self.is_over_before(one, other) && !self.is_over_before(other, one) {
                         let (one, other) =
                             (&self.source.memories[one].name, &self.source.memories[other].name);
                         refuse!(Sharing, "`{one}` and `{other}` have bytes in common at one time");
@@ -100,7 +100,7 @@ impl Checker<'_> {
 
     /// Returns true if all uses of the first temporary have ended before the second is used, in each run of the
     /// innermost body around both. The uses of a returned temporary never end.
-    fn over(&self, one: usize, other: usize) -> bool {
+    fn is_over_before(&self, one: usize, other: usize) -> bool {
         let home = |memory: usize| match self.source.memories[memory].origin {
             Origin::Temporary(home) => home,
             _ => 0,
@@ -109,63 +109,64 @@ impl Checker<'_> {
         if self.source.memories[one].returned {
             return false;
         }
-        if self.order.excludes(home, other_home) {
+        if self.order.are_exclusive(home, other_home) {
             return true;
         }
-        let (body, ..) = self.order.around(home, other_home);
+        let (body, ..) = self.order.common_body(home, other_home);
         let nodes = |memory: usize| -> Vec<usize> {
             let runs = self.nodes_of(memory);
-            let mut nodes: Vec<usize> = runs.map(|node| self.order.within(node, body)).collect();
+            let mut nodes: Vec<usize> = runs.map(|node| self.order.node_in_body(node, body)).collect();
             nodes.sort_unstable();
             nodes.dedup();
             nodes
         };
         let (one, other) = (nodes(one), nodes(other));
-        one.iter().all(|&one| other.iter().all(|&other| self.order.before(one, other)))
+        one.iter().all(|&one| other.iter().all(|&other| self.order.is_before(one, other)))
     }
 
     /// Rule `Lifetimes`: blocks are allocated before their uses and freed exactly once after them. So are memories
     /// that the graph has taken over.
-    pub fn lifetimes(&self) -> Result<(), Refusal> {
+    pub fn check_lifetimes(&self) -> Result<(), Refusal> {
         let mut allocs = vec![Vec::new(); self.plan.blocks.len()];
         let mut frees = vec![Vec::new(); self.plan.blocks.len()];
         let mut taken = vec![Vec::new(); self.source.memories.len()];
         for (at, node) in self.plan.nodes.iter().enumerate() {
             match node.work {
-                Work::Alloc(block) => allocs[block].push(at),
-                Work::Free(block) => frees[block].push(at),
-                Work::FreeTaken(memory, address) => taken[memory].push((at, address)),
-                Work::Branch(_) | Work::Run { .. } => continue,
+                NodeWork::Alloc(block) => allocs[block].push(at),
+                NodeWork::Free(block) => frees[block].push(at),
+                NodeWork::FreeTaken(memory, address) => taken[memory].push((at, address)),
+                NodeWork::Branch(_) | NodeWork::Run { .. } => continue,
             }
             if node.body != 0 {
                 refuse!(Lifetimes, "`{}` stands in a body", node.name);
             }
         }
         for (at, block) in self.plan.blocks.iter().enumerate() {
-            let held = |memory: &usize| matches!(self.plan.places[*memory].at, Bytes::In { block, .. } if block == at);
-            let held: Vec<usize> = (0..self.source.memories.len()).filter(held).collect();
-            let returned = held.iter().any(|&memory| self.source.memories[memory].returned);
+            let block_memories = |memory: &usize| matches!(self.plan.places[*memory].at, Storage::In { block, .. } if block == at);
+            let block_memories: Vec<usize> = (0..self.source.memories.len()).filter(block_memories).collect();
+            let returned = block_memories.iter().any(|&memory| self.source.memories[memory].returned);
             let counts = (usize::from(block.node), usize::from(block.node && !returned));
             if (allocs[at].len(), frees[at].len()) != counts || returned && !block.node {
                 refuse!(Lifetimes, "block {at} is not allocated, or not freed, once");
             }
-            let users: Vec<usize> = held.iter().flat_map(|&memory| self.nodes_of(memory)).collect();
-            let early = |&&user: &&usize| !allocs[at].iter().all(|&alloc| self.order.before(alloc, user));
-            let late = |&&user: &&usize| !frees[at].iter().all(|&free| self.order.before(user, free));
+            let users: Vec<usize> = block_memories.iter().flat_map(|&memory| self.nodes_of(memory)).collect();
+            let early = |&&user: &&usize| !allocs[at].iter().all(|&alloc| self.order.is_before(alloc, user));
+            let late = |&&user: &&usize| !frees[at].iter().all(|&free| self.order.is_before(user, free));
             let pairs = allocs[at].iter().zip(&frees[at]);
             if let Some(&user) = users.iter().find(early).or_else(|| users.iter().find(late)) {
                 let node = &self.plan.nodes[user].name;
                 refuse!(Lifetimes, "`{node}` uses block {at} before its alloc or after its free");
             }
-            if !pairs.into_iter().all(|(&alloc, &free)| self.order.before(alloc, free)) {
+            if !pairs.into_iter().all(|(&alloc, &free)| self.order.is_before(alloc, free)) {
                 refuse!(Lifetimes, "block {at} may be freed before it is allocated");
             }
-            let reach =
-                |node: usize| held.iter().all(|&memory| self.reaches(self.plan.nodes[node].device, memory));
+            let reach = |node: usize| {
+                block_memories.iter().all(|&memory| self.can_access(self.plan.nodes[node].device, memory))
+            };
             if !allocs[at].iter().chain(&frees[at]).all(|&node| reach(node)) {
                 refuse!(Devices, "block {at} is not allocated or freed on a device that reaches it");
             }
-            self.apart(at, &allocs, &frees)?;
+            self.check_addresses(at, &allocs, &frees)?;
         }
         for (at, memory) in self.source.memories.iter().enumerate() {
             let Origin::Taken(address) = memory.origin else {
@@ -180,7 +181,7 @@ impl Checker<'_> {
             }
             let users: Vec<usize> = self.nodes_of(at).collect();
             let right = |&(free, of): &(usize, u64)| {
-                (of == 0 || of == address) && users.iter().all(|&user| self.order.before(user, free))
+                (of == 0 || of == address) && users.iter().all(|&user| self.order.is_before(user, free))
             };
             if taken[at].len() != usize::from(!memory.returned) || !taken[at].iter().all(right) {
                 refuse!(Lifetimes, "`{}` is not freed once, after its uses", memory.name);
@@ -191,7 +192,7 @@ impl Checker<'_> {
 
     /// Rule `Sharing`: blocks with overlapping addresses never exist at the same time, and no block overlaps an
     /// operand.
-    fn apart(&self, at: usize, allocs: &[Vec<usize>], frees: &[Vec<usize>]) -> Result<(), Refusal> {
+    fn check_addresses(&self, at: usize, allocs: &[Vec<usize>], frees: &[Vec<usize>]) -> Result<(), Refusal> {
         let block = &self.plan.blocks[at];
         if block.address == 0 {
             return Ok(());
@@ -203,7 +204,7 @@ impl Checker<'_> {
             }
             let after = |one: usize, other: usize| {
                 let (freed, allocated) = (frees[one].first(), allocs[other].first());
-                freed.zip(allocated).is_some_and(|(&free, &alloc)| self.order.before(free, alloc))
+                freed.zip(allocated).is_some_and(|(&free, &alloc)| self.order.is_before(free, alloc))
             };
             if !after(at, other) && !after(other, at) {
                 refuse!(Sharing, "blocks {at} and {other} have addresses in common at one time");
@@ -224,16 +225,16 @@ impl Checker<'_> {
     }
 
     /// Returns true if a device can access a memory.
-    fn reaches(&self, device: u32, memory: usize) -> bool {
+    fn can_access(&self, device: u32, memory: usize) -> bool {
         let devices = &self.plan.places[memory].devices;
         devices.is_empty() || devices.contains(&device)
     }
 
     /// Rules `Values` and `Devices`: nodes get the addresses and numbers of their statements, and can access the
     /// memory.
-    pub fn nodes(&self) -> Result<(), Refusal> {
+    pub fn check_nodes(&self) -> Result<(), Refusal> {
         for node in &self.plan.nodes {
-            let Work::Run { members, .. } = &node.work else { continue };
+            let NodeWork::Run { members, .. } = &node.work else { continue };
             for member in members {
                 let statement = &self.source.statements[member.statement];
                 let name = || self.name(member.statement);
@@ -249,7 +250,7 @@ impl Checker<'_> {
                         self.plan.places[access.memory].at,
                     ) {
                         (Origin::Operand(address) | Origin::Taken(address), _) => address,
-                        (_, Bytes::In { block, offset }) if self.plan.blocks[block].address != 0 => {
+                        (_, Storage::In { block, offset }) if self.plan.blocks[block].address != 0 => {
                             self.plan.blocks[block].address.saturating_add(offset)
                         }
                         _ => continue,
@@ -263,7 +264,9 @@ impl Checker<'_> {
                         );
                     }
                 }
-                if statement.kind == Kind::Host || statement.kind == Kind::Copy && node.body == 0 {
+                if statement.kind == StatementKind::Host
+                    || statement.kind == StatementKind::Copy && node.body == 0
+                {
                     continue;
                 }
                 if node.device != statement.device {
@@ -271,7 +274,7 @@ impl Checker<'_> {
                     refuse!(Devices, "{} runs on device {device}", name());
                 }
                 for access in &statement.accesses {
-                    if !self.reaches(node.device, access.memory) {
+                    if !self.can_access(node.device, access.memory) {
                         let memory = &self.source.memories[access.memory].name;
                         refuse!(Devices, "device {} does not reach `{memory}` for {}", node.device, name());
                     }

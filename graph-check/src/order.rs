@@ -3,7 +3,7 @@
 //! Bit rows hold the transitive closure of the edges within bodies. Nodes of different bodies are compared through
 //! the nodes that run the bodies.
 
-use crate::certificate::{Kind, Plan, Port, Source, Work};
+use crate::certificate::{NodeWork, Plan, Port, Source, StatementKind};
 use crate::refusal::Refusal;
 
 /// The order of the nodes of a plan.
@@ -19,11 +19,11 @@ pub(crate) struct Order<'c> {
 impl<'c> Order<'c> {
     /// Computes the order. Refuses edges that leave a body or form a cycle, and bodies that are not run by exactly
     /// one node in the body around them.
-    pub fn of(source: &'c Source, plan: &'c Plan) -> Result<Order<'c>, Refusal> {
+    pub fn new(source: &'c Source, plan: &'c Plan) -> Result<Order<'c>, Refusal> {
         let (bodies, count) = (&source.bodies, plan.nodes.len());
         let mut branches = vec![usize::MAX; bodies.len()];
         for (at, node) in plan.nodes.iter().enumerate() {
-            let Work::Branch(runs) = &node.work else { continue };
+            let NodeWork::Branch(runs) = &node.work else { continue };
             for &body in runs {
                 if body == 0 || branches[body] != usize::MAX || bodies[body].parent != node.body {
                     refuse!(Bodies, "`{}` runs body {body} again, or from elsewhere", node.name);
@@ -73,7 +73,7 @@ impl<'c> Order<'c> {
     }
 
     /// Replaces both nodes by nodes of the innermost body around both.
-    fn lifted(&self, mut one: usize, mut other: usize) -> (usize, usize) {
+    fn in_common_body(&self, mut one: usize, mut other: usize) -> (usize, usize) {
         let body = |node: usize| self.plan.nodes[node].body;
         while body(one) != body(other) {
             // A body has a higher index than its parent.
@@ -88,13 +88,13 @@ impl<'c> Order<'c> {
 
     /// Returns true if the first node has ended before the second has an effect, in each run of the innermost body
     /// around both.
-    pub fn before(&self, one: usize, other: usize) -> bool {
-        let (one, other) = self.lifted(one, other);
+    pub fn is_before(&self, one: usize, other: usize) -> bool {
+        let (one, other) = self.in_common_body(one, other);
         one != other && self.ended[other][one / 64] & (1 << (one % 64)) != 0
     }
 
     /// Returns the node of `body` that contains a node.
-    pub fn within(&self, mut node: usize, body: usize) -> usize {
+    pub fn node_in_body(&self, mut node: usize, body: usize) -> usize {
         while self.plan.nodes[node].body > body {
             node = self.branches[self.plan.nodes[node].body];
         }
@@ -103,7 +103,7 @@ impl<'c> Order<'c> {
 
     /// Returns the innermost body around two bodies, and its children that contain them. `None` for a body that is
     /// itself the innermost one.
-    pub fn around(&self, mut one: usize, mut other: usize) -> (usize, Option<usize>, Option<usize>) {
+    pub fn common_body(&self, mut one: usize, mut other: usize) -> (usize, Option<usize>, Option<usize>) {
         let (mut in_one, mut in_other) = (None, None);
         while one != other {
             if one > other {
@@ -118,8 +118,8 @@ impl<'c> Order<'c> {
     }
 
     /// Returns true if at most one of the two bodies runs, because they are different arms of a decision.
-    pub fn excludes(&self, one: usize, other: usize) -> bool {
-        match self.around(one, other) {
+    pub fn are_exclusive(&self, one: usize, other: usize) -> bool {
+        match self.common_body(one, other) {
             (_, Some(one), Some(other)) => {
                 self.source.bodies[one].decided_by == self.source.bodies[other].decided_by
             }
@@ -128,18 +128,18 @@ impl<'c> Order<'c> {
     }
 
     /// Returns true if the bodies are equal or the first is nested in the second.
-    pub fn inside(&self, body: usize, outer: usize) -> bool {
-        self.around(body, outer).0 == outer
+    pub fn is_inside(&self, body: usize, outer: usize) -> bool {
+        self.common_body(body, outer).0 == outer
     }
 }
 
 /// Returns true if the node has statements and all of them are kernels. With `calls`, library calls are accepted,
 /// too.
-fn are_kernels(source: &Source, work: &Work, calls: bool) -> bool {
-    let Work::Run { members, .. } = work else { return false };
-    let is_kernel = |kind: Kind| match kind {
-        Kind::Kernel | Kind::Decision | Kind::Again => true,
-        Kind::Call => calls,
+fn are_kernels(source: &Source, work: &NodeWork, calls: bool) -> bool {
+    let NodeWork::Run { members, .. } = work else { return false };
+    let is_kernel = |kind: StatementKind| match kind {
+        StatementKind::Kernel | StatementKind::Decision | StatementKind::LoopDecision => true,
+        StatementKind::Call => calls,
         _ => false,
     };
     !members.is_empty() && members.iter().all(|member| is_kernel(source.statements[member.statement].kind))

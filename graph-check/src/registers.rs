@@ -1,12 +1,12 @@
 //! The rule `Registers`: a read from a register returns the value that memory would hold.
 
-use crate::certificate::{Access, Bytes, Effect, Forward, Member, Span, Touches, Work};
+use crate::certificate::{Access, Effect, ForwardedRead, Member, NodeWork, Span, Storage, TouchedBytes};
 use crate::check::Checker;
 use crate::refusal::Refusal;
-use crate::spans::{self, Blocks, meet_at};
+use crate::spans::{self, BlockPairs, may_overlap};
 
 /// A reading access of a member.
-struct Read<'c> {
+struct ReadAccess<'c> {
     node: usize,
     position: usize,
     at: usize,
@@ -14,7 +14,7 @@ struct Read<'c> {
 }
 
 /// A store that a member elides.
-struct Elided {
+struct ElidedStore {
     member: usize,
     memory: usize,
     /// The position of the later member that stores the value.
@@ -23,9 +23,9 @@ struct Elided {
 
 impl Checker<'_> {
     /// Checks that each read from a register gets the value of the last write before it.
-    pub fn forwards(&self) -> Result<(), Refusal> {
+    pub fn check_forwards(&self) -> Result<(), Refusal> {
         for (at, place) in self.plan.places.iter().enumerate() {
-            let Bytes::Registers(node) = place.at else { continue };
+            let Storage::Registers(node) = place.at else { continue };
             let memory = &self.source.memories[at];
             let mut runs = self.users[at].iter().flat_map(|&user| &self.runs[user]);
             let lane = runs.clone().next().map(|run| run.lane);
@@ -34,15 +34,15 @@ impl Checker<'_> {
             }
         }
         for (node, of) in self.plan.nodes.iter().enumerate() {
-            let Work::Run { members, forwards, .. } = &of.work else { continue };
-            let elided = self.elided(node, members)?;
+            let NodeWork::Run { members, forwards, .. } = &of.work else { continue };
+            let elided_list = self.elided_stores(node, members)?;
             for (position, member) in members.iter().enumerate() {
                 let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
                 for (at, access) in accesses.filter(|(_, access)| access.effect.reads()) {
-                    let here = |one: &&Forward| one.reader == member.statement && one.access == at;
+                    let here = |one: &&ForwardedRead| one.reader == member.statement && one.access == at;
                     let listed: Vec<usize> = forwards.iter().filter(here).map(|one| one.writer).collect();
-                    let read = Read { node, position, at, access };
-                    self.register(members, &read, &listed, &elided)?;
+                    let read = ReadAccess { node, position, at, access };
+                    self.check_read(members, &read, &listed, &elided_list)?;
                 }
             }
         }
@@ -50,12 +50,12 @@ impl Checker<'_> {
     }
 
     /// Returns the elided stores of a node.
-    fn elided(&self, node: usize, members: &[Member]) -> Result<Vec<Elided>, Refusal> {
-        let mut elided = Vec::new();
+    fn elided_stores(&self, node: usize, members: &[Member]) -> Result<Vec<ElidedStore>, Refusal> {
+        let mut elided_list = Vec::new();
         for (position, member) in members.iter().enumerate() {
-            for &at in &member.left_out {
+            for &at in &member.elided {
                 let access = &self.source.statements[member.statement].accesses[at];
-                if self.plan.places[access.memory].at == Bytes::Registers(node) {
+                if self.plan.places[access.memory].at == Storage::Registers(node) {
                     continue;
                 }
                 let stores = |&later: &usize| {
@@ -66,39 +66,39 @@ impl Checker<'_> {
                     let name = self.name(member.statement);
                     refuse!(Registers, "nothing stores what {name} leaves out of `{memory}`");
                 };
-                elided.push(Elided { member: position, memory: access.memory, stored_by });
+                elided_list.push(ElidedStore { member: position, memory: access.memory, stored_by });
             }
         }
-        Ok(elided)
+        Ok(elided_list)
     }
 
     /// Checks that a read gets the value of the last write before it, from a register or from memory.
-    fn register(
+    fn check_read(
         &self,
         members: &[Member],
-        read: &Read<'_>,
+        read: &ReadAccess<'_>,
         writers: &[usize],
-        elided: &[Elided],
+        elided_list: &[ElidedStore],
     ) -> Result<(), Refusal> {
-        let &Read { node, position, at, access } = read;
+        let &ReadAccess { node, position, at, access } = read;
         let member = &members[position];
         let name = || self.name(member.statement);
         if matches!(access.effect, Effect::Update(_)) && !writers.is_empty() {
             refuse!(Registers, "an atomic operation of {} is served from a register", name());
         }
-        let in_registers = self.plan.places[access.memory].at == Bytes::Registers(node);
+        let in_registers = self.plan.places[access.memory].at == Storage::Registers(node);
         let mine = member.touches.get(at);
         let read = mine.and_then(|mine| mine.reads.as_ref());
         // A value that an earlier member elided and that has not been stored since. If the touches of the read are
         // unknown, this is not checked.
-        let space = |memory: usize| self.space(memory).0;
+        let space = |memory: usize| self.address_space(memory).0;
         let lost = |earlier: usize| {
-            let of = |one: &Elided| {
+            let of = |one: &ElidedStore| {
                 one.member == earlier
                     && position <= one.stored_by
                     && space(one.memory) == space(access.memory)
             };
-            read.is_some() && members[earlier].lane == member.lane && elided.iter().any(of)
+            read.is_some() && members[earlier].lane == member.lane && elided_list.iter().any(of)
         };
         if !in_registers && writers.is_empty() && !(0..position).any(lost) {
             return Ok(());
@@ -108,10 +108,10 @@ impl Checker<'_> {
         }
         let touches = |earlier: usize, only_writes: bool| {
             members[earlier].lane == member.lane
-                && self.touches_what(&members[earlier], access, mine, only_writes)
+                && self.may_touch(&members[earlier], access, mine, only_writes)
         };
         // For each statement that wrote, it or a later member that accessed all of its bytes must have set the
-        // register. Bytes that no listed writer has accessed are read from memory, if the buffer has any.
+        // register. Storage that no listed writer has accessed are read from memory, if the buffer has any.
         let is_listed =
             |&earlier: &usize| writers.contains(&members[earlier].statement) && touches(earlier, false);
         let listed: Vec<usize> = (0..position).filter(is_listed).collect();
@@ -130,25 +130,28 @@ impl Checker<'_> {
     }
 
     /// Returns true if a member may access the bytes that a read touches. With `only_writes`, only writes count.
-    fn touches_what(
+    fn may_touch(
         &self,
         member: &Member,
         read: &Access,
-        touches: Option<&Touches>,
+        touches: Option<&TouchedBytes>,
         only_writes: bool,
     ) -> bool {
-        let (space, base) = self.space(read.memory);
+        let (space, base) = self.address_space(read.memory);
         let mine = touches.and_then(|touches| touches.reads.as_ref());
         let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
         accesses.filter(|(_, access)| access.effect.writes() || !only_writes).any(|(at, access)| {
-            let (other, shift) = self.space(access.memory);
+            let (other, shift) = self.address_space(access.memory);
             let (lo, hi) = (shift.saturating_add(access.lo), shift.saturating_add(access.hi));
             if other != space || lo >= base.saturating_add(read.hi) || hi <= base.saturating_add(read.lo) {
                 return false;
             }
             let by = i128::from(base) - i128::from(shift);
             let may_meet = |theirs: &Option<Vec<Span>>| {
-                theirs.as_ref().zip(mine).is_none_or(|(theirs, mine)| meet_at(theirs, mine, by, Blocks::Any))
+                theirs
+                    .as_ref()
+                    .zip(mine)
+                    .is_none_or(|(theirs, mine)| may_overlap(theirs, mine, by, BlockPairs::Any))
             };
             let theirs = member.touches.get(at);
             theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
@@ -160,10 +163,11 @@ impl Checker<'_> {
     fn covers(&self, one: &Member, other: &Member, access: &Access, stores: bool) -> bool {
         let of = |member: &Member, all: bool| -> Vec<(Access, Option<Vec<Span>>)> {
             let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
-            let accesses = accesses.filter(|(_, one)| self.space(one.memory) == self.space(access.memory));
+            let accesses = accesses
+                .filter(|(_, one)| self.address_space(one.memory) == self.address_space(access.memory));
             let spans = |(at, access): (usize, &Access)| {
                 let touches = member.touches.get(at).cloned().unwrap_or_default();
-                let writes = access.effect.writes() && !(all && stores && member.left_out.contains(&at));
+                let writes = access.effect.writes() && !(all && stores && member.elided.contains(&at));
                 let writes = [writes.then_some((access.clone(), touches.writes))];
                 let reads = all && !stores && access.effect.reads();
                 let reads = [reads.then_some((access.clone(), touches.reads))];
@@ -179,7 +183,7 @@ impl Checker<'_> {
                     mine.is_none() && one.lo <= access.lo && access.hi <= one.hi
                 };
                 let known: Vec<&Span> = mine.iter().filter_map(|(_, mine)| mine.as_ref()).flatten().collect();
-                mine.iter().any(unknown) || spans.iter().all(|span| spans::cover(&known, span))
+                mine.iter().any(unknown) || spans.iter().all(|span| spans::covers(&known, span))
             }
         })
     }

@@ -21,7 +21,7 @@ struct Term {
 
 /// The pairs of blocks that are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Blocks {
+pub(crate) enum BlockPairs {
     /// Two different blocks.
     Different,
     /// Any two blocks, or a block and itself.
@@ -30,14 +30,14 @@ pub(crate) enum Blocks {
 
 /// Returns false only if it is proved that no such blocks touch a common byte. One block accesses memory through
 /// `one`, and the other through `other` in a memory that starts `by` bytes later.
-pub(crate) fn meet_at(one: &[Span], other: &[Span], by: i128, blocks: Blocks) -> bool {
-    one.iter().any(|one| other.iter().any(|other| spans_meet(one, other, by, blocks).unwrap_or(true)))
+pub(crate) fn may_overlap(one: &[Span], other: &[Span], by: i128, blocks: BlockPairs) -> bool {
+    one.iter().any(|one| other.iter().any(|other| spans_overlap(one, other, by, blocks).unwrap_or(true)))
 }
 
 /// Returns true if each block touches, through the outer spans, all bytes that it touches through the inner one.
 /// Also returns false if there are more than [`MAX_PIECES`] pieces to compare, or if the strides of adjacent blocks
 /// differ.
-pub(crate) fn cover(outer: &[&Span], inner: &Span) -> bool {
+pub(crate) fn covers(outer: &[&Span], inner: &Span) -> bool {
     let Some([xs, ys, zs]) = cells(outer, inner) else { return false };
     let rows = xs.iter().flat_map(|x| ys.iter().map(move |y| (x, y)));
     let mut cells = rows.flat_map(|(x, y)| zs.iter().map(move |z| [x, y, z]));
@@ -118,11 +118,11 @@ fn pieces(span: &Span, block: [u64; 3]) -> Option<Vec<Range<i128>>> {
     Some(pieces)
 }
 
-/// Returns [`meet_at`] for two spans. `None` if a number overflows or the search gives up.
-fn spans_meet(one: &Span, other: &Span, by: i128, blocks: Blocks) -> Option<bool> {
+/// Returns [`may_overlap`] for two spans. `None` if a number overflows or the search gives up.
+fn spans_overlap(one: &Span, other: &Span, by: i128, blocks: BlockPairs) -> Option<bool> {
     let mut distance = other.start.checked_add(by)?.checked_sub(one.start)?;
     let mut terms = Vec::new();
-    let mut differ = blocks == Blocks::Any;
+    let mut differ = blocks == BlockPairs::Any;
     for (a, b) in one.axes.iter().zip(&other.axes) {
         let (a_last, b_last) = (last(a), last(b));
         if a_last < i128::from(a.first) || b_last < i128::from(b.first) {
@@ -248,12 +248,13 @@ mod tests {
         starts.iter().flat_map(|start| (0..span.bytes).map(move |byte| start + i128::from(byte))).collect()
     }
 
-    fn enumerated(one: &Span, other: &Span, blocks: Blocks) -> bool {
+    fn enumerated(one: &Span, other: &Span, blocks: BlockPairs) -> bool {
         let all = || (0..4).flat_map(|x| (0..3).map(move |y| [x, y, 0]));
         all().any(|a| {
             let mine = bytes(one, a);
             all().any(|b| {
-                (blocks == Blocks::Any || a != b) && bytes(other, b).iter().any(|byte| mine.contains(byte))
+                (blocks == BlockPairs::Any || a != b)
+                    && bytes(other, b).iter().any(|byte| mine.contains(byte))
             })
         })
     }
@@ -284,9 +285,9 @@ mod tests {
                 Span { start: i128::from(next(24)), bytes: [1, 4, 8][next(3) as usize], axes, within }
             };
             let (one, other) = (span(), span());
-            for blocks in [Blocks::Different, Blocks::Any] {
+            for blocks in [BlockPairs::Different, BlockPairs::Any] {
                 let (found, truth) =
-                    (spans_meet(&one, &other, 0, blocks).unwrap(), enumerated(&one, &other, blocks));
+                    (spans_overlap(&one, &other, 0, blocks).unwrap(), enumerated(&one, &other, blocks));
                 let differ = |(a, b): (&Axis, &Axis)| a.count > 1 && b.count > 1 && a.stride != b.stride;
                 match one.axes.iter().zip(&other.axes).any(differ) {
                     true => assert!(found || !truth, "{one:?} {other:?}"),
@@ -310,7 +311,7 @@ mod tests {
             let mut blocks = (0..4).flat_map(|x| (0..3).map(move |y| [x, y, 0]));
             let outer = |at| [bytes(&one, at), bytes(&other, at)].concat();
             let truth = blocks.all(|at| bytes(&inner, at).iter().all(|byte| outer(at).contains(byte)));
-            let found = cover(&[&one, &other], &inner);
+            let found = covers(&[&one, &other], &inner);
             assert!(truth || !found, "{one:?} {other:?} {inner:?}");
             if found { covered += 1 } else { missed += usize::from(truth) }
         }

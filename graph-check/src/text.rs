@@ -23,16 +23,16 @@ impl Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-const KINDS: [(Kind, &str); 9] = [
-    (Kind::Kernel, "kernel"),
-    (Kind::Fill, "fill"),
-    (Kind::Copy, "copy"),
-    (Kind::Call, "call"),
-    (Kind::Decision, "decision"),
-    (Kind::Again, "again"),
-    (Kind::AfterAll, "after-all"),
-    (Kind::BeforeAll, "before-all"),
-    (Kind::Host, "host"),
+const KINDS: [(StatementKind, &str); 9] = [
+    (StatementKind::Kernel, "kernel"),
+    (StatementKind::Fill, "fill"),
+    (StatementKind::Copy, "copy"),
+    (StatementKind::Call, "call"),
+    (StatementKind::Decision, "decision"),
+    (StatementKind::LoopDecision, "again"),
+    (StatementKind::AfterAll, "after-all"),
+    (StatementKind::BeforeAll, "before-all"),
+    (StatementKind::Host, "host"),
 ];
 
 /// Writes ` word value ..` if there are values.
@@ -70,20 +70,20 @@ impl Display for Certificate {
             }
             writeln!(f, "{returned} name {name}")?;
         }
-        for Body { parent, decided_by, repeats, total } in &source.bodies {
-            let (repeats, total) =
-                (if *repeats { " repeats" } else { "" }, if *total { " total" } else { "" });
-            writeln!(f, "body in {parent} by {decided_by}{repeats}{total}")?;
+        for Body { parent, decided_by, repeats, exhaustive } in &source.bodies {
+            let (repeats, exhaustive) =
+                (if *repeats { " repeats" } else { "" }, if *exhaustive { " total" } else { "" });
+            writeln!(f, "body in {parent} by {decided_by}{repeats}{exhaustive}")?;
         }
-        for Region { caller, explicit } in &source.regions {
+        for CallRegion { caller, explicit } in &source.regions {
             writeln!(f, "region in {caller}{}", if *explicit { " explicit" } else { "" })?;
         }
-        for Statement { name, line, body, region, device, wide, kind, accesses, numbers } in
+        for Statement { name, line, body, region, device, multi_block, kind, accesses, numbers } in
             &source.statements
         {
             let kind = KINDS.iter().find(|one| one.0 == *kind).map_or("", |one| one.1);
-            let wide = if *wide { " wide" } else { "" };
-            write!(f, "statement {kind} in {body} region {region} on {device} line {line}{wide}")?;
+            let multi_block = if *multi_block { " wide" } else { "" };
+            write!(f, "statement {kind} in {body} region {region} on {device} line {line}{multi_block}")?;
             list(f, "numbers", numbers)?;
             writeln!(f, " name {name}")?;
             for Access { memory, lo, hi, effect } in accesses {
@@ -107,44 +107,44 @@ impl Display for Certificate {
         for Block { address, bytes, node } in &plan.blocks {
             writeln!(f, "block {bytes} at {address}{}", if *node { " node" } else { "" })?;
         }
-        for Place { at, devices } in &plan.places {
+        for MemoryPlacement { at, devices } in &plan.places {
             match at {
-                Bytes::In { block, offset } => write!(f, "place block {block} {offset}")?,
-                Bytes::Own => write!(f, "place own")?,
-                Bytes::Registers(node) => write!(f, "place registers {node}")?,
-                Bytes::Unused => write!(f, "place unused")?,
+                Storage::In { block, offset } => write!(f, "place block {block} {offset}")?,
+                Storage::Own => write!(f, "place own")?,
+                Storage::Registers(node) => write!(f, "place registers {node}")?,
+                Storage::Unused => write!(f, "place unused")?,
             }
             list(f, "devices", devices)?;
             writeln!(f)?;
         }
         for Node { name, body, device, waits, work } in &plan.nodes {
             let waits = if *waits { " waits" } else { "" };
-            let (members, forwards): (&[Member], &[Forward]) = match work {
-                Work::Run { members, forwards, .. } => (members, forwards),
+            let (members, forwards): (&[Member], &[ForwardedRead]) = match work {
+                NodeWork::Run { members, forwards, .. } => (members, forwards),
                 _ => (&[], &[]),
             };
             write!(f, "node in {body} on {device}{waits}")?;
             match work {
-                Work::Alloc(block) => write!(f, " alloc {block}")?,
-                Work::Free(block) => write!(f, " free {block}")?,
-                Work::FreeTaken(memory, address) => write!(f, " free-taken {memory} {address}")?,
-                Work::Branch(bodies) => list(f, "branch", bodies)?,
-                Work::Run { .. } => write!(f, " run")?,
+                NodeWork::Alloc(block) => write!(f, " alloc {block}")?,
+                NodeWork::Free(block) => write!(f, " free {block}")?,
+                NodeWork::FreeTaken(memory, address) => write!(f, " free-taken {memory} {address}")?,
+                NodeWork::Branch(bodies) => list(f, "branch", bodies)?,
+                NodeWork::Run { .. } => write!(f, " run")?,
             }
             writeln!(f, " name {name}")?;
-            for Member { statement, lane, addresses, numbers, left_out, touches } in members {
+            for Member { statement, lane, addresses, numbers, elided, touches } in members {
                 write!(f, "  member {statement} lane {lane}")?;
                 list(f, "addresses", addresses)?;
                 list(f, "numbers", numbers)?;
-                list(f, "left-out", left_out)?;
+                list(f, "left-out", elided)?;
                 writeln!(f)?;
-                for Touches { reads, writes } in touches {
+                for TouchedBytes { reads, writes } in touches {
                     writeln!(f, "   touches")?;
                     spans(f, "reads", reads.as_ref())?;
                     spans(f, "writes", writes.as_ref())?;
                 }
             }
-            for Forward { access, reader, writer } in forwards {
+            for ForwardedRead { access, reader, writer } in forwards {
                 writeln!(f, "  forward {access} to {reader} from {writer}")?;
             }
         }
@@ -223,17 +223,17 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
         }
         "body" => {
             let (parent, decided_by) = (words.after("in")?, words.after("by")?);
-            let (repeats, total) = (words.has("repeats"), words.has("total"));
-            source.bodies.push(Body { parent, decided_by, repeats, total });
+            let (repeats, exhaustive) = (words.has("repeats"), words.has("total"));
+            source.bodies.push(Body { parent, decided_by, repeats, exhaustive });
         }
         "region" => {
-            source.regions.push(Region { caller: words.after("in")?, explicit: words.has("explicit") });
+            source.regions.push(CallRegion { caller: words.after("in")?, explicit: words.has("explicit") });
         }
         "statement" => {
             let word: String = words.value()?;
             let kind = KINDS.iter().find(|one| one.1 == word)?.0;
             let (body, region) = (words.after("in")?, words.after("region")?);
-            let (device, line, wide) = (words.after("on")?, words.after("line")?, words.has("wide"));
+            let (device, line, multi_block) = (words.after("on")?, words.after("line")?, words.has("wide"));
             let (accesses, numbers) = (Vec::new(), words.list("numbers"));
             source.statements.push(Statement {
                 name,
@@ -241,7 +241,7 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
                 body,
                 region,
                 device,
-                wide,
+                multi_block,
                 kind,
                 accesses,
                 numbers,
@@ -268,24 +268,24 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
         }
         "place" => {
             let at = match words.0.next()? {
-                "block" => Bytes::In { block: words.value()?, offset: words.value()? },
-                "own" => Bytes::Own,
-                "registers" => Bytes::Registers(words.value()?),
-                "unused" => Bytes::Unused,
+                "block" => Storage::In { block: words.value()?, offset: words.value()? },
+                "own" => Storage::Own,
+                "registers" => Storage::Registers(words.value()?),
+                "unused" => Storage::Unused,
                 _ => return None,
             };
-            plan.places.push(Place { at, devices: words.list("devices") });
+            plan.places.push(MemoryPlacement { at, devices: words.list("devices") });
         }
         "node" => {
             let (body, device, waits) = (words.after("in")?, words.after("on")?, words.has("waits"));
             let work = match *words.0.peek()? {
-                "alloc" => Work::Alloc(words.after("alloc")?),
-                "free" => Work::Free(words.after("free")?),
-                "free-taken" => Work::FreeTaken(words.after("free-taken")?, words.value()?),
-                "branch" => Work::Branch(words.list("branch")),
+                "alloc" => NodeWork::Alloc(words.after("alloc")?),
+                "free" => NodeWork::Free(words.after("free")?),
+                "free-taken" => NodeWork::FreeTaken(words.after("free-taken")?, words.value()?),
+                "branch" => NodeWork::Branch(words.list("branch")),
                 "run" => {
                     words.0.next();
-                    Work::Run { members: Vec::new(), forwards: Vec::new() }
+                    NodeWork::Run { members: Vec::new(), forwards: Vec::new() }
                 }
                 _ => return None,
             };
@@ -298,28 +298,23 @@ fn entry(Certificate { source, plan }: &mut Certificate, line: &str) -> Option<(
                 plan.edges.push(Edge { from, to, port });
                 return words.end();
             }
-            let Work::Run { members, forwards, .. } = &mut plan.nodes.last_mut()?.work else { return None };
+            let NodeWork::Run { members, forwards, .. } = &mut plan.nodes.last_mut()?.work else {
+                return None;
+            };
             match word {
                 "member" => {
                     let (statement, lane) = (words.value()?, words.after("lane")?);
                     let (addresses, numbers) = (words.list("addresses"), words.list("numbers"));
-                    let left_out = words.list("left-out");
-                    members.push(Member {
-                        statement,
-                        lane,
-                        addresses,
-                        numbers,
-                        left_out,
-                        touches: Vec::new(),
-                    });
+                    let elided = words.list("left-out");
+                    members.push(Member { statement, lane, addresses, numbers, elided, touches: Vec::new() });
                 }
                 "touches" => {
-                    let known = Touches { reads: Some(Vec::new()), writes: Some(Vec::new()) };
+                    let known = TouchedBytes { reads: Some(Vec::new()), writes: Some(Vec::new()) };
                     members.last_mut()?.touches.push(known);
                 }
                 "forward" => {
                     let (access, reader, writer) = (words.value()?, words.after("to")?, words.after("from")?);
-                    forwards.push(Forward { access, reader, writer });
+                    forwards.push(ForwardedRead { access, reader, writer });
                 }
                 "reads" | "writes" => {
                     let touches = members.last_mut()?.touches.last_mut()?;

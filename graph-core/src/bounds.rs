@@ -23,7 +23,7 @@ indices! {
 
 /// The bounds of a program and the facts about them.
 #[derive(Clone, Debug)]
-pub struct Bounds {
+pub struct RangeBounds {
     polys: Vector<DimId, Poly>,
     facts: Facts,
     places: Vector<DimId, LinePoint>,
@@ -52,11 +52,11 @@ struct Line {
 /// The line of constants.
 const CONSTANTS: LineIndex = LineIndex::from_u32(0);
 /// The line of all bounds with a coefficient that does not fit into 64 bits. The cache does not serve them.
-const NOWHERE: LineIndex = LineIndex::from_u32(1);
+const OVERFLOWED: LineIndex = LineIndex::from_u32(1);
 
-impl Bounds {
+impl RangeBounds {
     /// Makes the bounds of these polynomials under these facts.
-    pub fn new(polys: Vector<DimId, Poly>, facts: Facts) -> Bounds {
+    pub fn new(polys: Vector<DimId, Poly>, facts: Facts) -> RangeBounds {
         let mut lines: Vector<LineIndex, Line> =
             [true, false].map(|plain| Line { axis: AxisIndex::NONE, plain }).into_iter().collect();
         let mut numbers: HashMap<(Vec<u32>, Poly), LineIndex> = HashMap::new();
@@ -65,7 +65,7 @@ impl Bounds {
             .iter()
             .map(|poly| {
                 let Some(SplitPoly { axis, k, c, rest }) = split(poly) else {
-                    return LinePoint { line: NOWHERE, k: 0, c: 0 };
+                    return LinePoint { line: OVERFLOWED, k: 0, c: 0 };
                 };
                 if axis.is_empty() {
                     return LinePoint { line: CONSTANTS, k: 0, c };
@@ -78,7 +78,7 @@ impl Bounds {
                 LinePoint { line, k, c }
             })
             .collect();
-        Bounds { polys, facts, places, lines, asked: RefCell::default() }
+        RangeBounds { polys, facts, places, lines, asked: RefCell::default() }
     }
 
     /// Returns true if `a <= b` is proved.
@@ -131,7 +131,7 @@ impl Bounds {
         } else {
             return None;
         };
-        if line == NOWHERE {
+        if line == OVERFLOWED {
             return None;
         }
         Some(LinePoint { line, k: to.k.checked_sub(from.k)?, c: to.c.checked_sub(from.c)? })
@@ -156,7 +156,7 @@ fn split(poly: &Poly) -> Option<SplitPoly> {
         return Some(SplitPoly { axis: Vec::new(), k: 0, c, rest: Poly::default() });
     }
     let rest = poly.terms().filter(|(product, _)| !product.is_empty() && *product != axis);
-    Some(SplitPoly { axis: axis.to_vec(), k: i64::try_from(k).ok()?, c, rest: Poly::of(rest) })
+    Some(SplitPoly { axis: axis.to_vec(), k: i64::try_from(k).ok()?, c, rest: Poly::from_products(rest) })
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
         let coefficient = || prop_oneof![Just(0i128), 0..4i128, Just(1i128 << 70)];
         let one = (coefficient(), coefficient(), coefficient(), -2..4i128);
         let poly = one.prop_map(|(n, k, nk, c)| {
-            Poly::of([(&[][..], c), (&[0][..], n), (&[0, 1][..], nk), (&[1][..], k)])
+            Poly::from_products([(&[][..], c), (&[0][..], n), (&[0, 1][..], nk), (&[1][..], k)])
         });
         proptest::collection::vec(poly, 2..12)
     }
@@ -191,7 +191,7 @@ mod tests {
                     facts.add(&difference);
                 }
             }
-            let bounds = Bounds::new(polys.clone().into(), facts.clone());
+            let bounds = RangeBounds::new(polys.clone().into(), facts.clone());
             let id = |index: usize| DimId::new(index % polys.len());
             for (a, b, c, d) in asked {
                 prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));

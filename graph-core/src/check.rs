@@ -1,6 +1,6 @@
 //! Checks an ordered program. Stage 2 of the compiler.
 //!
-//! Rules, in the order of checking:
+//! LaunchRules, in the order of checking:
 //! - CW201: one launch borrows a buffer mutably and also otherwise;
 //! - CW205: a write through an argument that is borrowed shared;
 //! - CW102, CW103, CW104, CW105: use, free or return after a free; free of a buffer that the graph does not own;
@@ -12,20 +12,20 @@
 //! `&mut`: [`Mode::ReadWrite`] if all elements are written before, else [`Mode::Write`]. It marks the writes that
 //! the proof of a later read relies on.
 
-mod lives;
+mod lifetimes;
 mod ranges;
 mod written;
 
 use std::collections::BTreeSet;
 
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Site};
+use crate::diagnostic::{Diagnostic, DiagnosticSite};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, AccessId, BufferId, Kind, Mode, Program, StatementId};
+use crate::ir::{Access, AccessId, BufferId, Mode, Program, StatementId, StatementKind};
 use crate::order::{Functions, Ordered};
 use crate::reach::Reach;
-use lives::{Life, lives};
-use written::SettledWrite;
+use lifetimes::{BufferLifetime, lifetimes};
+use written::InferredWrite;
 
 /// A checked program and its order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,23 +60,23 @@ impl Checked {
 
 /// Checks a program. Without a result, the diagnostics include errors; otherwise they are warnings.
 pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
-    let lives = lives(&ordered);
+    let lifetimes = lifetimes(&ordered);
     let mut found = Vec::new();
-    borrows(&ordered, &mut found);
-    let used_after = uses_after_free(&ordered, &lives, &mut found);
-    ownership(&ordered, &lives, &used_after, &mut found);
+    check_borrows(&ordered, &mut found);
+    let used_after = uses_after_free(&ordered, &lifetimes, &mut found);
+    check_ownership(&ordered, &lifetimes, &used_after, &mut found);
     if ordered.any_explicit() && !ordered.source.order_unknown {
         let assumed = unordered_conflicts(&ordered, &mut found);
-        outside_life(&ordered, &lives, &assumed, &mut found);
+        check_explicit_lifetimes(&ordered, &lifetimes, &assumed, &mut found);
     }
-    let settled = written::initialised(&ordered, &lives, &mut found);
-    usefulness(&ordered, &lives, &mut found);
+    let settled = written::initialised(&ordered, &lifetimes, &mut found);
+    check_usefulness(&ordered, &lifetimes, &mut found);
     found.sort_by_key(|diagnostic| diagnostic.site);
     if found.iter().any(|diagnostic| !diagnostic.is_warning()) {
         return (None, found);
     }
     let program = &mut ordered.source.program;
-    for SettledWrite { id, relied_on } in settled {
+    for InferredWrite { id, relied_on } in settled {
         let access = &mut program.statements[id.statement].accesses.to_mut()[size(id.index)];
         access.mode = Mode::Write;
         access.relied_on = relied_on;
@@ -95,13 +95,13 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
 }
 
 /// Reports CW201 and CW205.
-fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
+fn check_borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
     for (id, statement) in program.statements.enumerate() {
         let accesses = statement.kind.own_accesses(&statement.accesses);
         for (index, access) in accesses.iter().enumerate() {
             let buffer = &program.buffers[access.buffer];
-            let site = Site::Access(AccessId { statement: id, index: narrow(index) });
+            let site = DiagnosticSite::Access(AccessId { statement: id, index: narrow(index) });
             // The declaration is known even if an earlier error poisoned the buffer.
             if !buffer.origin.is_writable() && access.mode.writes() {
                 found.push(
@@ -132,7 +132,13 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, access: &Access) -> Diagnostic {
+fn aliased(
+    ordered: &Ordered,
+    statement: &str,
+    site: DiagnosticSite,
+    other: &Access,
+    access: &Access,
+) -> Diagnostic {
     let name = ordered.buffer_name(access.buffer);
     let (one, two) = (ordered.slice(other), ordered.slice(access));
     let how = |access: &Access| match access.mode {
@@ -167,39 +173,39 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
 /// Reports CW103, CW104 and CW105.
 ///
 /// If a buffer is used after its first `free`, that `free` is the error, and later ones are its consequences.
-fn ownership(
+fn check_ownership(
     ordered: &Ordered,
-    lives: &Vector<BufferId, Life>,
+    lifetimes: &Vector<BufferId, BufferLifetime>,
     used_after: &Vector<BufferId, bool>,
     found: &mut Vec<Diagnostic>,
 ) {
     let program = &ordered.source.program;
     for (id, statement) in program.statements.enumerate() {
-        let Kind::Free(buffer) = statement.kind else { continue };
+        let StatementKind::Free(buffer) = statement.kind else { continue };
         if ordered.poisoned(buffer) {
             continue;
         }
         let name = ordered.buffer_name(buffer);
         let declared = &program.buffers[buffer];
-        if declared.origin.is_lent() {
+        if declared.origin.is_borrowed() {
             found.push(
                 Diagnostic::new(
                     Code::CW104,
-                    Site::Freed(id),
+                    DiagnosticSite::Freed(id),
                     format!("`{name}` is freed, but the graph does not own it"),
                 )
                 .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
                 .help("remove the `free`: its owner frees it"),
             );
-        } else if let Some(&first) = lives[buffer].frees.iter().find(|&&first| {
+        } else if let Some(&first) = lifetimes[buffer].frees.iter().find(|&&first| {
             let again = first < id && !ordered.source.regions.exclusive(first, id);
             again && !used_after[buffer]
         }) {
             let (line, allocated) = (ordered.line(first), declared.line);
-            found.push(match ordered.is_of_earlier_turn(first, id) {
+            found.push(match ordered.is_in_earlier_iteration(first, id) {
                 true => Diagnostic::new(
                     Code::CW103,
-                    Site::Freed(id),
+                    DiagnosticSite::Freed(id),
                     format!("`{name}` is freed in each turn of a loop"),
                 )
                 .note(format!(
@@ -210,9 +216,13 @@ fn ownership(
                     "free it behind the loop, or remove the `free`: without any, the free is placed after \
                        the last use; or allocate it in the loop",
                 ),
-                false => Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
-                    .note(format!("it is freed first on line {line}"))
-                    .help("remove one of the two: without any, the free is placed after the last use"),
+                false => Diagnostic::new(
+                    Code::CW103,
+                    DiagnosticSite::Freed(id),
+                    format!("`{name}` is freed twice"),
+                )
+                .note(format!("it is freed first on line {line}"))
+                .help("remove one of the two: without any, the free is placed after the last use"),
             });
         }
     }
@@ -220,18 +230,22 @@ fn ownership(
         if ordered.poisoned(buffer) {
             continue;
         }
-        let (index, name, life) = (narrow(index), ordered.buffer_name(buffer), &lives[buffer]);
+        let (index, name, life) = (narrow(index), ordered.buffer_name(buffer), &lifetimes[buffer]);
         if life.output != Some(index) {
             found.push(
-                Diagnostic::new(Code::CW105, Site::Output(index), format!("`{name}` is returned twice"))
-                    .note("an allocation leaves the graph once: each output has one owner")
-                    .help("return a copy: `copy` it into a second allocation"),
+                Diagnostic::new(
+                    Code::CW105,
+                    DiagnosticSite::Output(index),
+                    format!("`{name}` is returned twice"),
+                )
+                .note("an allocation leaves the graph once: each output has one owner")
+                .help("return a copy: `copy` it into a second allocation"),
             );
         } else if let Some(free) = life.free.filter(|_| !used_after[buffer]) {
             found.push(
                 Diagnostic::new(
                     Code::CW105,
-                    Site::Output(index),
+                    DiagnosticSite::Output(index),
                     format!("`{name}` is returned although it is freed"),
                 )
                 .note(format!("it is freed on line {}", ordered.line(free)))
@@ -245,11 +259,11 @@ fn ownership(
 /// with such a use.
 fn uses_after_free(
     ordered: &Ordered,
-    lives: &Vector<BufferId, Life>,
+    lifetimes: &Vector<BufferId, BufferLifetime>,
     found: &mut Vec<Diagnostic>,
 ) -> Vector<BufferId, bool> {
-    let mut used_after = Vector::filled(false, lives.len());
-    for (buffer, life) in lives.enumerate() {
+    let mut used_after = Vector::filled(false, lifetimes.len());
+    for (buffer, life) in lifetimes.enumerate() {
         let declared = &ordered.source.program.buffers[buffer];
         if ordered.poisoned(buffer) || !declared.origin.is_owned() {
             continue;
@@ -282,7 +296,7 @@ fn uses_after_free(
                     ),
                 )
             }
-            None if ordered.is_of_earlier_turn(free, id) => (
+            None if ordered.is_in_earlier_iteration(free, id) => (
                 "freed",
                 format!(
                     "`free({name})` on line {} comes before, in an earlier turn of the loop",
@@ -300,7 +314,7 @@ fn uses_after_free(
             ),
         };
         let message = format!("`{name}` is used by `{user}` after it is {done}");
-        let mut diagnostic = Diagnostic::new(Code::CW102, Site::Access(access), message).note(note);
+        let mut diagnostic = Diagnostic::new(Code::CW102, DiagnosticSite::Access(access), message).note(note);
         let path = ordered.is_explicit(free, id).then(|| ordered.graph.path(free, id));
         if let Some(path) = path.filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
@@ -380,7 +394,7 @@ fn unordered(ordered: &Ordered, first: AccessId, second: AccessId) -> Diagnostic
     let after = &program.statements[second.statement].name;
     let mut diagnostic = Diagnostic::new(
         Code::CW202,
-        Site::Access(second),
+        DiagnosticSite::Access(second),
         format!(
             "`{after}` {} `{name}`, and nothing orders it with `{before}`, which {} it",
             does(two),
@@ -406,9 +420,9 @@ fn unordered(ordered: &Ordered, first: AccessId, second: AccessId) -> Diagnostic
 
 /// Reports CW203: with explicit order, an access that is not ordered after the alloc and before the free. Skips
 /// accesses that another missing edge would order.
-fn outside_life(
+fn check_explicit_lifetimes(
     ordered: &Ordered,
-    lives: &Vector<BufferId, Life>,
+    lifetimes: &Vector<BufferId, BufferLifetime>,
     assumed: &Vector<StatementId, Vec<StatementId>>,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -416,15 +430,15 @@ fn outside_life(
     for (list, more) in preds.iter_mut().zip(assumed) {
         list.extend_from_slice(more);
     }
-    let reach = Reach::of(&preds).unwrap_or_else(|_| ordered.reach.clone());
-    for (buffer, life) in lives.enumerate() {
+    let reach = Reach::new(&preds).unwrap_or_else(|_| ordered.reach.clone());
+    for (buffer, life) in lifetimes.enumerate() {
         if ordered.poisoned(buffer) {
             continue;
         }
         let name = ordered.buffer_name(buffer);
         // A second free is reported separately, and it is unknown which of the two is intended.
         let frees = ordered.source.program.statements.iter();
-        let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer)).count();
+        let frees = frees.filter(|statement| statement.kind == StatementKind::Free(buffer)).count();
         let free = life.free.filter(|_| frees == 1);
         let others =
             |id: StatementId| life.accesses.iter().map(|at| at.statement).filter(move |&other| other != id);
@@ -441,7 +455,7 @@ fn outside_life(
                 let (line, at) = (ordered.line(alloc), ordered.at(id));
                 let note = format!("the missing edge is alloc of `{name}` (line {line}) -> {at}");
                 let help = format!("put `#[after({name})]` on this statement");
-                let site = Site::Access(access);
+                let site = DiagnosticSite::Access(access);
                 found.push(Diagnostic::new(Code::CW203, site, message).note(note).help(help));
             }
             if let Some(free) = free.filter(|&free| !reach.ordered(free, id))
@@ -453,7 +467,7 @@ fn outside_life(
                 let help = format!(
                     "name this statement and put `#[after(..)]` with its name on `free({name})`, or delete the `free`"
                 );
-                let site = Site::Access(access);
+                let site = DiagnosticSite::Access(access);
                 found.push(Diagnostic::new(Code::CW203, site, message).note(note).help(help));
             }
         }
@@ -461,10 +475,14 @@ fn outside_life(
 }
 
 /// Reports CW106, a warning.
-fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec<Diagnostic>) {
+fn check_usefulness(
+    ordered: &Ordered,
+    lifetimes: &Vector<BufferId, BufferLifetime>,
+    found: &mut Vec<Diagnostic>,
+) {
     let joined: BTreeSet<BufferId> =
         ordered.source.regions.joined().into_iter().map(|one| one.buffer).collect();
-    for (buffer, life) in lives.enumerate() {
+    for (buffer, life) in lifetimes.enumerate() {
         let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };
         let returned = life.output.is_some();
@@ -484,7 +502,7 @@ fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec
             continue;
         };
         found.push(
-            Diagnostic::new(Code::CW106, Site::Statement(alloc), message)
+            Diagnostic::new(Code::CW106, DiagnosticSite::Statement(alloc), message)
                 .help(format!("remove it, or call it `_{name}` if that is meant")),
         );
     }

@@ -1,7 +1,7 @@
 //! The pipeline.
 //!
 //! ```text
-//! tokens -> Source -> Ordered -> Checked -> Decision -> Placed -> Layout -> Operations -> driver calls
+//! tokens -> LoweredProgram -> Ordered -> Checked -> Decision -> Liveness -> Layout -> Operations -> driver calls
 //!     lower  order   check   launches place  layout emit    runtime
 //! ```
 //!
@@ -25,32 +25,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{self, Checked};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Site};
+use crate::diagnostic::{Diagnostic, DiagnosticSite};
 use crate::index::Vector;
-use crate::ir::{Access, Kind, Mode, Origin, Program, StatementId};
-use crate::order::{self, Ordered, Source};
-use crate::sample::{Sampled, Shape, sample};
+use crate::ir::{Access, Mode, Origin, Program, StatementId, StatementKind};
+use crate::order::{self, LoweredProgram, Ordered};
+use crate::sample::{FunctionShape, Sampled, sample};
 use crate::scopes::{Scopes, endless, lift};
 
 #[cfg(feature = "back")]
-pub use back::{BackError, BudgetFault, Wishes, back, budget_curve, explain, is_within_budget, may_spare};
+pub use back::{
+    BackError, BackendOptions, BudgetFault, back, budget_curve, can_split_chains, explain, is_within_budget,
+};
 #[cfg(feature = "back")]
 pub use decided::Decided;
 #[cfg(feature = "back")]
 pub use memory::memory_svg;
 #[cfg(feature = "back")]
-pub use planning::{Plan, Rules, plan};
+pub use planning::{LaunchRules, Plan, plan};
 #[cfg(feature = "back")]
 pub use shared_state::{SharedStateFault, edges_of_shared_state};
 #[cfg(feature = "back")]
 pub use target::{LaunchFacts, Target};
 
 /// Orders and checks a program. Returns the program unless there are errors, and all diagnostics.
-pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
-    let scopes = Scopes::of(&source.program);
+pub fn front(mut source: LoweredProgram) -> (Option<Checked>, Vec<Diagnostic>) {
+    let scopes = Scopes::new(&source.program);
     lift(&mut source.program, &scopes);
     source.regions.enclose(&scopes);
-    let pinned = copies_of_the_host(&source.program, &scopes);
+    let pinned = host_copies_in_bodies(&source.program, &scopes);
     let explicit: Vec<StatementId> = scopes
         .list
         .iter()
@@ -58,24 +60,24 @@ pub fn front(mut source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
         .filter(|&at| source.regions.functions.is_explicit(&source.program, at, at))
         .collect();
     let (ordered, mut found) = order::order(source);
-    let endless = without_ends(&ordered, &scopes);
+    let endless = endless_loops(&ordered, &scopes);
     let (checked, faults) = check::check(ordered);
     let stopped = !found.is_empty() || !endless.is_empty() || !explicit.is_empty() || !pinned.is_empty();
     found.extend(faults);
-    found.extend(endless.into_iter().map(without_end));
-    found.extend(explicit.into_iter().map(in_explicit_order));
+    found.extend(endless.into_iter().map(report_endless_loop));
+    found.extend(explicit.into_iter().map(report_explicit_order));
     found.extend(pinned.into_iter().map(|at| {
         let message =
             "a copy between the host and the device does not stand in a body that the device decides about"
                 .to_owned();
-        Diagnostic::new(Code::CW001, Site::Statement(at), message)
+        Diagnostic::new(Code::CW001, DiagnosticSite::Statement(at), message)
             .help("copy between the host and a device buffer before or behind it")
     }));
     (checked.filter(|_| !stopped), found)
 }
 
 /// Returns the `while` loops that would never end.
-fn without_ends(Ordered { source, bounds, .. }: &Ordered, scopes: &Scopes) -> Vec<StatementId> {
+fn endless_loops(Ordered { source, bounds, .. }: &Ordered, scopes: &Scopes) -> Vec<StatementId> {
     let mut endless = endless(&source.program, scopes, |one, other| bounds.disjoint(one, other));
     // The statement that would end the loop may be a rejected one.
     let operand = |at: StatementId| source.program.statements[at].accesses.first();
@@ -84,23 +86,23 @@ fn without_ends(Ordered { source, bounds, .. }: &Ordered, scopes: &Scopes) -> Ve
 }
 
 /// Returns the copies in conditional bodies from or to host memory.
-fn copies_of_the_host(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
+fn host_copies_in_bodies(program: &Program, scopes: &Scopes) -> Vec<StatementId> {
     if scopes.is_empty() {
         return Vec::new();
     }
     let pinned = |access: &Access| program.buffers[access.buffer].origin.is_pinned();
     let copies = program.statements.enumerate().filter(|(id, statement)| {
-        let copies = matches!(statement.kind, Kind::Copy(_)) && scopes.around(*id).is_some();
+        let copies = matches!(statement.kind, StatementKind::Copy(_)) && scopes.around(*id).is_some();
         copies && statement.accesses.iter().any(pinned)
     });
     copies.map(|(id, _)| id).collect()
 }
 
 /// Returns CW001 for a `while` whose body never writes the operand.
-fn without_end(condition: StatementId) -> Diagnostic {
+fn report_endless_loop(condition: StatementId) -> Diagnostic {
     Diagnostic::new(
         Code::CW001,
-        Site::Statement(condition),
+        DiagnosticSite::Statement(condition),
         "no statement of this body writes the operand of its `while`".to_owned(),
     )
     .note("a loop that begins would not end")
@@ -108,21 +110,24 @@ fn without_end(condition: StatementId) -> Diagnostic {
 }
 
 /// Returns CW001 for a conditional node in a function with explicit order.
-fn in_explicit_order(condition: StatementId) -> Diagnostic {
+fn report_explicit_order(condition: StatementId) -> Diagnostic {
     Diagnostic::new(
         Code::CW001,
-        Site::Statement(condition),
+        DiagnosticSite::Statement(condition),
         "a function of explicit order holds no conditions on the device".to_owned(),
     )
     .help("leave `order = \"explicit\"` out, or put this into a graph function of its own")
 }
 
 /// Statements with their inferred accesses. A statement in a loop is listed once for each sampled iteration.
-pub type Settled = Vec<(StatementId, Vec<Access>)>;
+pub type InferredAccesses = Vec<(StatementId, Vec<Access>)>;
 
 /// Orders and checks a function. If its statements are nested, a sample of the iterations is checked. Returns the
 /// inferred accesses unless there are errors, and all diagnostics. An error in a loop is reported once.
-pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>, Vec<Diagnostic>) {
+pub fn front_of_function(
+    source: &LoweredProgram,
+    shape: &FunctionShape<'_>,
+) -> (Option<InferredAccesses>, Vec<Diagnostic>) {
     let (sampled, templates) = match shape.structure.is_flat() {
         true => (source.clone(), source.program.statements.ids().collect()),
         false => {
@@ -132,14 +137,14 @@ pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>
     };
     let (checked, mut found) = front(sampled);
     for diagnostic in &mut found {
-        diagnostic.site = diagnostic.site.of_statements(|id| templates[id]);
+        diagnostic.site = diagnostic.site.map_statement(|id| templates[id]);
     }
-    let useless = useless(&source.program, &templates, &found);
-    let mut told: Vec<(Code, Site)> = Vec::new();
+    let unused_allocations = unused_allocations(&source.program, &templates, &found);
+    let mut told: Vec<(Code, DiagnosticSite)> = Vec::new();
     let mut once = Vec::new();
     for diagnostic in found {
         let of_use = match (diagnostic.code, diagnostic.site) {
-            (Code::CW106, Site::Statement(alloc)) => !useless.contains(&alloc),
+            (Code::CW106, DiagnosticSite::Statement(alloc)) => !unused_allocations.contains(&alloc),
             _ => false,
         };
         if !of_use && !told.contains(&(diagnostic.code, diagnostic.site)) {
@@ -155,14 +160,14 @@ pub fn front_of_function(source: &Source, shape: &Shape<'_>) -> (Option<Settled>
 }
 
 /// Returns the allocations with a CW106 in every sampled iteration that no unsampled statement uses.
-fn useless(
+fn unused_allocations(
     program: &Program,
     templates: &Vector<StatementId, StatementId>,
     found: &[Diagnostic],
 ) -> BTreeSet<StatementId> {
     let mut reported: BTreeMap<StatementId, usize> = BTreeMap::new();
     for diagnostic in found {
-        if let (Code::CW106, Site::Statement(alloc)) = (diagnostic.code, diagnostic.site) {
+        if let (Code::CW106, DiagnosticSite::Statement(alloc)) = (diagnostic.code, diagnostic.site) {
             *reported.entry(alloc).or_default() += 1;
         }
     }

@@ -1,7 +1,7 @@
 //! Conditional bodies: an arm of an `if` or a `match` on a buffer, or the body of a `while`.
 //!
-//! In the list of statements, a body is enclosed by a [`Kind::Condition`](crate::kind::Kind::Condition) and a
-//! [`Kind::Join`](crate::kind::Kind::Join). The arms of one `if` or `match` are consecutive and ordered one after
+//! In the list of statements, a body is enclosed by a [`StatementKind::Condition`](crate::kind::StatementKind::Condition) and a
+//! [`StatementKind::Join`](crate::kind::StatementKind::Join). The arms of one `if` or `match` are consecutive and ordered one after
 //! the other. This loses no parallelism, since at most one arm runs. Their temporaries share memory like those of
 //! consecutive statements.
 
@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 /// The maximum number of values of the arms of one `match`.
-pub const MOST_VALUES: usize = 8;
+pub const MAX_VALUES: usize = 8;
 
 /// A conditional body, as stored in both statements that enclose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Condition {
     /// The keyword of the statement.
-    pub word: Word,
+    pub word: ConditionKeyword,
     /// The index of the arm among the arms with statements.
     pub arm: u32,
     /// The number of arms with statements.
@@ -23,14 +23,14 @@ pub struct Condition {
     /// True if exactly one arm runs for every value.
     pub total: bool,
     /// The values for which the body runs.
-    pub test: Test,
+    pub test: ArmValues,
     /// The maximum number of iterations of a `while`.
     pub at_most: Option<u32>,
 }
 
 /// The keyword of a conditional statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Word {
+pub enum ConditionKeyword {
     /// `if`
     If,
     /// `while`
@@ -39,39 +39,39 @@ pub enum Word {
     Match,
 }
 
-impl Word {
+impl ConditionKeyword {
     /// Returns the keyword.
     pub fn name(self) -> &'static str {
         match self {
-            Word::If => "if",
-            Word::While => "while",
-            Word::Match => "match",
+            ConditionKeyword::If => "if",
+            ConditionKeyword::While => "while",
+            ConditionKeyword::Match => "match",
         }
     }
 }
 
 /// A set of values, or the values that no other arm names. A value may be listed several times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Test {
+pub struct ArmValues {
     /// The values.
-    pub values: [u32; MOST_VALUES],
+    pub values: [u32; MAX_VALUES],
     /// True for the values that no other arm names.
     pub others: bool,
 }
 
-impl Test {
+impl ArmValues {
     /// All values other than 0.
-    pub const TRUE: Test = Test { values: [0; MOST_VALUES], others: true };
+    pub const TRUE: ArmValues = ArmValues { values: [0; MAX_VALUES], others: true };
 
     /// Makes the set of these values, or of all others. `None` if the list is empty or too long.
-    pub fn of(values: &[u32], others: bool) -> Option<Test> {
-        let mut all = [*values.first()?; MOST_VALUES];
+    pub fn of(values: &[u32], others: bool) -> Option<ArmValues> {
+        let mut all = [*values.first()?; MAX_VALUES];
         all.get_mut(..values.len())?.copy_from_slice(values);
-        Some(Test { values: all, others })
+        Some(ArmValues { values: all, others })
     }
 }
 
-impl fmt::Display for Test {
+impl fmt::Display for ArmValues {
     /// Writes the values as the pattern of an arm.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.others {
@@ -91,8 +91,8 @@ impl Condition {
     }
 
     /// Returns the number of buffers that the join accesses itself.
-    pub fn own_accesses_behind(&self) -> usize {
-        if self.word == Word::While { self.own_accesses() } else { 0 }
+    pub fn own_accesses_after(&self) -> usize {
+        if self.word == ConditionKeyword::While { self.own_accesses() } else { 0 }
     }
 
     /// Returns true for the last arm of a statement in which exactly one arm runs for every value.
@@ -103,20 +103,20 @@ impl Condition {
     /// Returns the name of the body in messages.
     pub fn body(&self) -> String {
         match self.word {
-            Word::While => "the body of a `while`".to_owned(),
-            Word::If if self.arms == 1 => "the only arm of an `if`".to_owned(),
-            Word::If if self.arm == 0 => "the first arm of an `if`".to_owned(),
-            Word::If => "the `else` of an `if`".to_owned(),
-            Word::Match => format!("the arm `{}` of a `match`", self.test),
+            ConditionKeyword::While => "the body of a `while`".to_owned(),
+            ConditionKeyword::If if self.arms == 1 => "the only arm of an `if`".to_owned(),
+            ConditionKeyword::If if self.arm == 0 => "the first arm of an `if`".to_owned(),
+            ConditionKeyword::If => "the `else` of an `if`".to_owned(),
+            ConditionKeyword::Match => format!("the arm `{}` of a `match`", self.test),
         }
     }
 
     /// Encodes the condition for a table, as calls of `number`.
     pub fn write(&self, number: &mut dyn FnMut(u32)) {
         let word = match self.word {
-            Word::If => 0,
-            Word::While => 1,
-            Word::Match => 2,
+            ConditionKeyword::If => 0,
+            ConditionKeyword::While => 1,
+            ConditionKeyword::Match => 2,
         };
         number(word << 2 | u32::from(self.total) << 1 | u32::from(self.test.others));
         number(self.arm);
@@ -129,18 +129,18 @@ impl Condition {
     pub fn read(number: &mut dyn FnMut() -> Option<u32>) -> Option<Condition> {
         let flags = number()?;
         let word = match flags >> 2 {
-            0 => Word::If,
-            1 => Word::While,
-            2 => Word::Match,
+            0 => ConditionKeyword::If,
+            1 => ConditionKeyword::While,
+            2 => ConditionKeyword::Match,
             _ => return None,
         };
         let (arm, arms) = (number()?, number()?);
         let at_most = Some(number()?).filter(|&most| most != 0);
-        let mut values = [0; MOST_VALUES];
+        let mut values = [0; MAX_VALUES];
         for value in &mut values {
             *value = number()?;
         }
-        let test = Test { values, others: flags & 1 != 0 };
+        let test = ArmValues { values, others: flags & 1 != 0 };
         Some(Condition { word, arm, arms, total: flags & 2 != 0, test, at_most })
     }
 }

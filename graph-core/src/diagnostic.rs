@@ -14,7 +14,7 @@ pub struct Diagnostic {
     /// One clause, lower case, no full stop.
     pub message: String,
     /// The primary location.
-    pub site: Site,
+    pub site: DiagnosticSite,
     /// Other places, a path, or a missing edge.
     pub notes: Vec<String>,
     /// The fix, if there is one.
@@ -23,7 +23,7 @@ pub struct Diagnostic {
 
 /// A source location, given by its role in the program. The macro maps it to a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Site {
+pub enum DiagnosticSite {
     /// The name bound by `let`, or the whole statement.
     Statement(StatementId),
     /// An argument.
@@ -38,23 +38,25 @@ pub enum Site {
     Argument(BufferId),
 }
 
-impl Site {
+impl DiagnosticSite {
     /// Returns the same location with its statement mapped by `of`.
     #[must_use]
-    pub fn of_statements(self, of: impl Fn(StatementId) -> StatementId) -> Site {
+    pub fn map_statement(self, of: impl Fn(StatementId) -> StatementId) -> DiagnosticSite {
         match self {
-            Site::Statement(id) => Site::Statement(of(id)),
-            Site::Access(id) => Site::Access(AccessId { statement: of(id.statement), ..id }),
-            Site::Freed(id) => Site::Freed(of(id)),
-            Site::After(id, index) => Site::After(of(id), index),
-            Site::Output(_) | Site::Argument(_) => self,
+            DiagnosticSite::Statement(id) => DiagnosticSite::Statement(of(id)),
+            DiagnosticSite::Access(id) => {
+                DiagnosticSite::Access(AccessId { statement: of(id.statement), ..id })
+            }
+            DiagnosticSite::Freed(id) => DiagnosticSite::Freed(of(id)),
+            DiagnosticSite::After(id, index) => DiagnosticSite::After(of(id), index),
+            DiagnosticSite::Output(_) | DiagnosticSite::Argument(_) => self,
         }
     }
 }
 
 impl Diagnostic {
     /// Makes a diagnostic without notes.
-    pub fn new(code: Code, site: Site, message: impl Into<String>) -> Diagnostic {
+    pub fn new(code: Code, site: DiagnosticSite, message: impl Into<String>) -> Diagnostic {
         Diagnostic { code, message: message.into(), site, notes: Vec::new(), help: None }
     }
 

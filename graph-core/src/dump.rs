@@ -4,8 +4,8 @@ use std::fmt::{Display, Write};
 
 use crate::check::Checked;
 use crate::ir::{Access, DimId, Lifetime, Mode, Origin, Program};
-use crate::operation::{Operations, Place, What};
-use crate::place::Placed;
+use crate::operation::{BufferPlacement, OperationKind, Operations};
+use crate::place::Liveness;
 use crate::scopes::Scopes;
 
 /// Prints a checked program: its buffers, its statements, its order.
@@ -63,7 +63,7 @@ fn access(program: &Program, access: &Access) -> String {
 }
 
 /// Prints the live ranges: where each begins and ends, and which buffers may reuse its bytes.
-pub fn placed(program: &Program, placed: &Placed) -> String {
+pub fn placed(program: &Program, placed: &Liveness) -> String {
     let mut text = String::new();
     for (id, range) in placed.live_ranges.enumerate() {
         let name = &program.buffers[id].name;
@@ -85,13 +85,13 @@ pub fn placed(program: &Program, placed: &Placed) -> String {
 /// Prints the operations in topological order, and where each buffer is in memory.
 pub fn operations(program: &Program, operations: &Operations) -> String {
     let mut text = String::new();
-    let scopes = Scopes::of(program);
+    let scopes = Scopes::new(program);
     for (id, operation) in operations.list.enumerate() {
-        let what = match operation.what {
-            What::Alloc { memory } => format!("alloc m{memory}"),
-            What::Free { memory } => format!("free m{memory}"),
-            What::FreeTaken { buffer } => format!("free taken b{buffer}"),
-            What::Statement(_) | What::Hub => operation.what.name().to_owned(),
+        let what = match operation.kind {
+            OperationKind::Alloc { memory } => format!("alloc m{memory}"),
+            OperationKind::Free { memory } => format!("free m{memory}"),
+            OperationKind::FreeTaken { buffer } => format!("free taken b{buffer}"),
+            OperationKind::Statement(_) | OperationKind::Hub => operation.kind.name().to_owned(),
         };
         let from = ids(" from", 's', &operation.sources);
         let after = ids(" after", 'o', &operation.after);
@@ -106,11 +106,11 @@ pub fn operations(program: &Program, operations: &Operations) -> String {
     for (id, place) in operations.places.enumerate() {
         let name = &program.buffers[id].name;
         match place {
-            Place::Inside { memory, offset } => {
+            BufferPlacement::Inside { memory, offset } => {
                 line(&mut text, format_args!("  b{id} {name}: m{memory} + {offset}"))
             }
-            Place::Bound => line(&mut text, format_args!("  b{id} {name}: bound")),
-            Place::Nowhere => line(&mut text, format_args!("  b{id} {name}: unused")),
+            BufferPlacement::Bound => line(&mut text, format_args!("  b{id} {name}: bound")),
+            BufferPlacement::Nowhere => line(&mut text, format_args!("  b{id} {name}: unused")),
         }
     }
     line(

@@ -17,9 +17,9 @@ use crate::ir::{Device, Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::Layout;
 use crate::operation::{
-    AccessTargets, MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What,
+    AccessTargets, BufferPlacement, MemoryBlock, MemoryId, Operation, OperationId, OperationKind, Operations,
 };
-use crate::place::{LiveRange, Placed};
+use crate::place::{LiveRange, Liveness};
 use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
@@ -30,20 +30,20 @@ use crate::scopes::Scopes;
 /// A cycle of operations. The path lists the statements of operations that wait for each other.
 pub fn emit(
     program: &Program,
-    placed: &Placed,
+    placed: &Liveness,
     layout: Layout,
     nodes: &[Batch],
     edges_before_reduction: usize,
     tuning: &Tuning,
 ) -> Result<Operations, Cycle> {
-    let mut draft = UnsortedOperations { scopes: Scopes::of(program), ..UnsortedOperations::default() };
+    let mut draft = UnsortedOperations { scopes: Scopes::new(program), ..UnsortedOperations::default() };
     draft.statements(program, placed, nodes);
     let depth = depth(program, placed);
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
     let mut operations = Operations {
         list: draft.sorted()?,
-        of_statement: Vector::new(),
+        operation_of: Vector::new(),
         memories: layout.memories,
         places: layout.places,
         at_least: layout.at_least,
@@ -54,7 +54,7 @@ pub fn emit(
         targets: AccessTargets::default(),
         batches: Vector::new(),
         chains: Vector::new(),
-        left_out: BTreeSet::new(),
+        elided: BTreeSet::new(),
         cut: None,
         serialized: 0,
         overlapped: 0,
@@ -64,7 +64,7 @@ pub fn emit(
 }
 
 /// Returns the length of the longest path of kernels, copies and fills.
-fn depth(program: &Program, placed: &Placed) -> usize {
+fn depth(program: &Program, placed: &Liveness) -> usize {
     if program.statements.iter().all(|statement| statement.kind.is_memory()) {
         return 0;
     }
@@ -77,7 +77,7 @@ struct UnsortedOperations {
     list: Vector<OperationId, Operation>,
     keys: Vector<OperationId, Priority>,
     /// The operation of each statement. `NONE` for memory statements.
-    of_statement: Vector<StatementId, OperationId>,
+    operation_of: Vector<StatementId, OperationId>,
     /// The conditional bodies.
     scopes: Scopes,
 }
@@ -117,15 +117,15 @@ impl UnsortedOperations {
         self.keys.push(Priority { position, phase })
     }
 
-    fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch]) {
+    fn statements(&mut self, program: &Program, placed: &Liveness, batches: &[Batch]) {
         let batch_of = by_member(batches);
-        self.of_statement = Vector::filled(OperationId::NONE, program.statements.len());
+        self.operation_of = Vector::filled(OperationId::NONE, program.statements.len());
         for (id, statement) in program.statements.enumerate() {
-            let Some(kind) = statement.kind.runs() else { continue };
+            let Some(kind) = statement.kind.node_kind() else { continue };
             let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
             if sources[0] != id {
-                let first = self.of_statement[sources[0]];
-                self.of_statement[id] = first;
+                let first = self.operation_of[sources[0]];
+                self.operation_of[id] = first;
                 continue;
             }
             let name = match sources.len() {
@@ -135,7 +135,7 @@ impl UnsortedOperations {
             let position = placed.reach.positions()[id].as_u32();
             let at = self.push(
                 Operation {
-                    what: What::Statement(kind),
+                    kind: OperationKind::Statement(kind),
                     after: Vec::new(),
                     programmatic: None,
                     launch_order: false,
@@ -146,12 +146,12 @@ impl UnsortedOperations {
                 position,
                 Phase::AtStatement,
             );
-            self.of_statement[id] = at;
+            self.operation_of[id] = at;
         }
         for operation in &mut self.list {
             // All members of a batch or of a chain have the same predecessors.
             let before = placed.reach.reduced()[operation.sources[0]].iter();
-            operation.after = before.map(|&pred| self.of_statement[pred]).collect();
+            operation.after = before.map(|&pred| self.operation_of[pred]).collect();
             operation.after.sort_unstable();
             operation.after.dedup();
         }
@@ -172,7 +172,7 @@ impl UnsortedOperations {
             let position = from.iter().map(|&at| self.keys[at].position).max().unwrap_or(0);
             let device = self.list[from[0]].device;
             let hub = Operation {
-                what: What::Hub,
+                kind: OperationKind::Hub,
                 after: from,
                 programmatic: None,
                 launch_order: false,
@@ -187,10 +187,12 @@ impl UnsortedOperations {
         }
     }
 
-    fn memories(&mut self, program: &Program, placed: &Placed, layout: &Layout) {
+    fn memories(&mut self, program: &Program, placed: &Liveness, layout: &Layout) {
         let mut inside: Vector<MemoryId, Vec<&LiveRange>> = Vector::filled(Vec::new(), layout.memories.len());
         for (buffer, place) in layout.places.enumerate() {
-            if let (Place::Inside { memory, .. }, Some(range)) = (place, &placed.live_ranges[buffer]) {
+            if let (BufferPlacement::Inside { memory, .. }, Some(range)) =
+                (place, &placed.live_ranges[buffer])
+            {
                 inside[*memory].push(range);
             }
         }
@@ -201,7 +203,8 @@ impl UnsortedOperations {
             allocs[memory] = Some(self.alloc(memory, block, ranges, placed));
             if ranges.iter().all(|range| range.freed) {
                 let name = format!("free {}", block.name);
-                frees[memory] = Some(self.free(What::Free { memory }, name, block.device, ranges, placed));
+                frees[memory] =
+                    Some(self.free(OperationKind::Free { memory }, name, block.device, ranges, placed));
             }
         }
         for (memory, alloc) in allocs.enumerate() {
@@ -219,7 +222,7 @@ impl UnsortedOperations {
             if let Some(range) = range.as_ref().filter(|range| !range.allocated && range.freed) {
                 // Only memory of the first device can be taken over.
                 let name = format!("free {}", program.buffers[buffer].name);
-                self.free(What::FreeTaken { buffer }, name, Device::FIRST, &[range], placed);
+                self.free(OperationKind::FreeTaken { buffer }, name, Device::FIRST, &[range], placed);
             }
         }
     }
@@ -229,7 +232,7 @@ impl UnsortedOperations {
         memory: MemoryId,
         block: &MemoryBlock,
         ranges: &[&LiveRange],
-        placed: &Placed,
+        placed: &Liveness,
     ) -> OperationId {
         // Memory nodes are not allowed in conditional bodies.
         let first: Vec<StatementId> =
@@ -246,10 +249,10 @@ impl UnsortedOperations {
             // it anyway.
             .filter(|&id| !first.iter().any(|&user| user == id || placed.reach.precedes(user, id)))
             .collect();
-        let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
+        let after = placed.reach.maximal(&before).iter().map(|&id| self.operation_of[id]).collect();
         let position = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
-            what: What::Alloc { memory },
+            kind: OperationKind::Alloc { memory },
             after,
             programmatic: None,
             launch_order: false,
@@ -262,7 +265,7 @@ impl UnsortedOperations {
             None => self.push(operation, 0, Phase::AtStatement),
         };
         for id in first {
-            let user = self.of_statement[id];
+            let user = self.operation_of[id];
             self.list[user].after.push(at);
         }
         at
@@ -270,20 +273,20 @@ impl UnsortedOperations {
 
     fn free(
         &mut self,
-        what: What,
+        kind: OperationKind,
         name: String,
         device: Device,
         ranges: &[&LiveRange],
-        placed: &Placed,
+        placed: &Liveness,
     ) -> OperationId {
         let last: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.ends.iter()).map(|&id| self.behind(id)).collect();
         let last = placed.reach.maximal(&last);
         let position = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
-        let after = last.iter().map(|&id| self.of_statement[id]).collect();
+        let after = last.iter().map(|&id| self.operation_of[id]).collect();
         self.push(
             Operation {
-                what,
+                kind,
                 after,
                 programmatic: None,
                 launch_order: false,

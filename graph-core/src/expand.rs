@@ -22,14 +22,14 @@ use std::collections::BTreeMap;
 
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, Program, StatementId};
-use crate::order::{Function, FunctionId, Functions, Regions, Source};
+use crate::order::{Function, FunctionId, Functions, LoweredProgram, Regions};
 use crate::table::TableHandle;
-use flat::{Flat, Scope};
+use flat::{FlatBuilder, FunctionScope};
 use scope::Expansion;
 
 pub use answers::{
-    Answers, Described, DescribedBuffer, ExpansionPoint, Formula, Frame, FrameId, Instance, MOST_STATEMENTS,
-    MOST_TURNS, Moving, Number, Refusal,
+    Answers, ArgumentDescription, BufferDescription, DimValue, ExpansionFault, ExpansionPoint, Formula,
+    Frame, FrameId, MAX_ITERATIONS, MAX_STATEMENTS, SettableBound, StatementOrigin,
 };
 pub use expressions::Expressions;
 
@@ -37,15 +37,15 @@ pub use expressions::Expressions;
 #[derive(Clone, Debug)]
 pub struct Expanded {
     /// The program, with the polynomials of its bounds.
-    pub source: Source,
+    pub source: LoweredProgram,
     /// The values of the bounds.
     pub values: Vector<DimId, u64>,
     /// The bounds that setters reach, ascending.
-    pub moving: Vec<Moving>,
+    pub moving: Vec<SettableBound>,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
     /// The template from which each statement was expanded.
-    pub instances: Vector<StatementId, Instance>,
+    pub instances: Vector<StatementId, StatementOrigin>,
     /// The calls of graph functions, callers first.
     pub frames: Vector<FrameId, Frame>,
 }
@@ -57,16 +57,16 @@ pub struct Expanded {
 /// The errors of `answers`.
 pub fn expand<A: Answers>(
     table: &TableHandle,
-    arguments: &[Described],
+    arguments: &[ArgumentDescription],
     answers: &mut A,
 ) -> Result<Expanded, A::Error> {
     let mut frames = Vector::new();
-    let mut scope = Scope::new(table, frames.push(Frame::outermost(table.clone())));
+    let mut scope = FunctionScope::new(table, frames.push(Frame::outermost(table.clone())));
     let mut expansion = Expansion {
         answers,
-        flat: Flat::default(),
+        flat: FlatBuilder::default(),
         frames,
-        turns: 0,
+        iterations: 0,
         resources: BTreeMap::new(),
         collectives: BTreeMap::new(),
     };
@@ -98,7 +98,7 @@ pub fn expand<A: Answers>(
     let poisoned = Vector::filled(false, program.buffers.len());
     let functions = functions(&flat.instances, &frames);
     Ok(Expanded {
-        source: Source {
+        source: LoweredProgram {
             program,
             polys: flat.polys,
             poisoned,
@@ -114,7 +114,7 @@ pub fn expand<A: Answers>(
 }
 
 /// Returns the functions of the statements. Empty if all functions have the options of the outermost one.
-fn functions(instances: &Vector<StatementId, Instance>, frames: &Vector<FrameId, Frame>) -> Functions {
+fn functions(instances: &Vector<StatementId, StatementOrigin>, frames: &Vector<FrameId, Frame>) -> Functions {
     let options = |frame: &Frame| (frame.table.program.options.order, frame.table.program.options.launches);
     let outermost = options(&frames[FrameId::OUTERMOST]);
     if frames.iter().all(|frame| options(frame) == outermost) {

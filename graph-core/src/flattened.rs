@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::check::Checked;
-use crate::expand::fixed::{self, Fixed, FixedScalars};
-use crate::expand::{Described, Frame, FrameId, Instance};
+use crate::expand::fixed::{self, FixedReason, FixedScalars};
+use crate::expand::{ArgumentDescription, Frame, FrameId, StatementOrigin};
 use crate::ids::{ArgumentId, ScalarId};
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
-use crate::moves::Moves;
-use crate::structure::{Argument, Part, Step};
-use crate::table::{Decoded, Parameter, Scalar};
+use crate::ir::{BufferId, DimId, Program, StatementId, StatementKind, Text};
+use crate::settable_bounds::SettableBounds;
+use crate::structure::{Argument, ArgumentPart, PathStep};
+use crate::table::{DecodedFunction, Parameter, Scalar};
 
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
@@ -27,11 +27,11 @@ pub struct Flattened {
     /// The values of the lengths and bounds that no setter changes; 0 for the others.
     pub sizes: Vector<DimId, u64>,
     /// The bounds that setters change.
-    pub moves: Moves,
+    pub moves: SettableBounds,
     /// The Rust element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
     /// The template from which each statement was expanded.
-    pub instances: Vector<StatementId, Instance>,
+    pub instances: Vector<StatementId, StatementOrigin>,
     /// The calls of graph functions, callers first.
     pub frames: Vector<FrameId, Frame>,
     /// The scalars of the outermost function, followed by the scalars of its records that have setters. Each lists
@@ -56,7 +56,7 @@ impl Flattened {
     /// Adds the scalars of a function. `arguments` describe its records and lists. O(statements) for each scalar
     /// that has a setter.
     #[must_use]
-    pub fn with_scalars(mut self, arguments: &[Described]) -> Flattened {
+    pub fn with_scalars(mut self, arguments: &[ArgumentDescription]) -> Flattened {
         let Flattened { checked, instances, frames, moves, fixed, .. } = &mut self;
         let table = frames[FrameId::OUTERMOST].table.clone();
         let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() && arguments.is_empty() {
@@ -72,7 +72,7 @@ impl Flattened {
             let reach = ScalarReach { instances, frames };
             let reached = own.chain(fields(&table, arguments)).enumerate().map(|(id, scalar)| {
                 let (scalar, kept) = reach.scalar(scalar);
-                fixed::add(fixed, kept.map(|_| ScalarId::new(id)), kept.unwrap_or(Fixed::Structure));
+                fixed::add(fixed, kept.map(|_| ScalarId::new(id)), kept.unwrap_or(FixedReason::Structure));
                 scalar
             });
             reached.collect::<Vec<_>>().into()
@@ -81,7 +81,7 @@ impl Flattened {
         for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
             declared.fixed |= fixed.contains_key(&scalar);
             if !moves.of[scalar].is_empty() {
-                moves.divide(checked.program(), scalar, &declared.statements);
+                moves.split_statements(checked.program(), scalar, &declared.statements);
                 declared.statements.extend_from_slice(&moves.of[scalar].follow);
                 declared.statements.extend_from_slice(&moves.of[scalar].evaluated);
                 declared.statements.sort_unstable();
@@ -108,7 +108,7 @@ impl Flattened {
     /// Returns true for a library call: its captured parameters cannot be changed.
     #[must_use]
     pub fn is_captured(&self, statement: StatementId) -> bool {
-        self.checked.program().statements[statement].kind == Kind::Capture(())
+        self.checked.program().statements[statement].kind == StatementKind::Capture(())
     }
 
     /// Returns true for a library call that is a collective.
@@ -141,7 +141,7 @@ struct NamedScalar {
 }
 
 /// Returns the scalars of records that have setters. The elements of a list share one scalar.
-fn fields(table: &Decoded, arguments: &[Described]) -> Vec<NamedScalar> {
+fn fields(table: &DecodedFunction, arguments: &[ArgumentDescription]) -> Vec<NamedScalar> {
     let mut found = BTreeSet::new();
     let parts = table
         .parameters
@@ -160,18 +160,18 @@ fn fields(table: &Decoded, arguments: &[Described]) -> Vec<NamedScalar> {
 
 /// Collects the scalars of an argument, or of a field or element of it.
 fn collect(
-    described: &Described,
+    described: &ArgumentDescription,
     argument: ArgumentId,
     path: &mut Vec<Text>,
     found: &mut BTreeSet<(ArgumentId, Vec<Text>)>,
 ) {
     match described {
-        Described::Scalar => drop(found.insert((argument, path.clone()))),
-        Described::Fixed | Described::Buffers(_) | Described::Buffer(_) => {}
-        Described::List(elements) => {
+        ArgumentDescription::Scalar => drop(found.insert((argument, path.clone()))),
+        ArgumentDescription::Fixed | ArgumentDescription::Buffers(_) | ArgumentDescription::Buffer(_) => {}
+        ArgumentDescription::List(elements) => {
             elements.iter().for_each(|element| collect(element, argument, path, found));
         }
-        Described::Record(fields) => {
+        ArgumentDescription::Record(fields) => {
             for (name, field) in fields {
                 path.push(name.clone());
                 collect(field, argument, path, found);
@@ -191,7 +191,7 @@ struct Templates {
 }
 
 impl Templates {
-    fn of(table: &Decoded, scalars: &[ScalarId]) -> Templates {
+    fn new(table: &DecodedFunction, scalars: &[ScalarId]) -> Templates {
         let none = Vector::filled(false, table.program.statements.len());
         let parameters = scalars.iter().flat_map(|&scalar| table.scalars[scalar].parameters.iter().copied());
         let mut templates = Templates {
@@ -219,7 +219,7 @@ impl Templates {
 type ScalarPath = (ArgumentId, Vec<Text>);
 
 /// Returns the scalars of a function that are part of a target, or contain one.
-fn mentioned(table: &Decoded, targets: &[ScalarPath]) -> Vec<ScalarId> {
+fn mentioned(table: &DecodedFunction, targets: &[ScalarPath]) -> Vec<ScalarId> {
     let touches = |scalar: &Scalar| {
         targets.iter().any(|(argument, path)| {
             *argument == scalar.argument && path.iter().zip(&scalar.path).all(|(one, other)| one == other)
@@ -230,14 +230,14 @@ fn mentioned(table: &Decoded, targets: &[ScalarPath]) -> Vec<ScalarId> {
 
 /// Computes the statements that a scalar of the outermost function reaches.
 struct ScalarReach<'f> {
-    instances: &'f Vector<StatementId, Instance>,
+    instances: &'f Vector<StatementId, StatementOrigin>,
     frames: &'f Vector<FrameId, Frame>,
 }
 
 impl ScalarReach<'_> {
     /// Returns a scalar with everything that it reaches, also through arguments of calls, and the reason if it has
     /// no setter. O(statements).
-    fn scalar(&self, of: NamedScalar) -> (Scalar, Option<Fixed>) {
+    fn scalar(&self, of: NamedScalar) -> (Scalar, Option<FixedReason>) {
         let NamedScalar { name, line, argument, path } = of;
         let ScalarReach { instances, frames } = self;
         let mut targets: Vector<FrameId, Vec<ScalarPath>> = Vector::with_capacity(frames.len());
@@ -245,7 +245,7 @@ impl ScalarReach<'_> {
         for frame in *frames {
             let of_frame = match &frame.call {
                 None => vec![(argument, path.clone())],
-                Some(Instance { frame: caller, template, .. }) => {
+                Some(StatementOrigin { frame: caller, template, .. }) => {
                     let (targets_by, scalars_by) = (&targets[*caller], &scalars[*caller]);
                     passed(&frames[*caller].table, *template, targets_by, scalars_by, &frame.table)
                 }
@@ -256,7 +256,7 @@ impl ScalarReach<'_> {
         // No setter changes a bound that depends on a scalar of a record: the bound keeps the value of the build.
         let in_a_record = !path.is_empty();
         let kept = frames.enumerate().zip(&scalars).find_map(|((id, frame), scalars)| {
-            let Decoded { scalars: declared, structure, .. } = &*frame.table;
+            let DecodedFunction { scalars: declared, structure, .. } = &*frame.table;
             let in_bounds = |scalar: &ScalarId| {
                 in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
             };
@@ -264,15 +264,15 @@ impl ScalarReach<'_> {
             let keeps = |scalar: &ScalarId| captured || declared[*scalar].fixed;
             let reason = || fixed::of_frame(captured, id, instances);
             let kept = scalars.iter().any(keeps).then(reason);
-            kept.or_else(|| scalars.iter().any(in_bounds).then_some(Fixed::Record))
+            kept.or_else(|| scalars.iter().any(in_bounds).then_some(FixedReason::Record))
         });
         let templates: Vector<FrameId, Templates> = frames
             .iter()
             .zip(&scalars)
-            .map(|(frame, scalars)| Templates::of(&frame.table, scalars))
+            .map(|(frame, scalars)| Templates::new(&frame.table, scalars))
             .collect();
         let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
-            let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
+            let reaches = |instance: &StatementOrigin| marks(&templates[instance.frame])[instance.template];
             instances
                 .enumerate()
                 .filter(|(_, instance)| reaches(instance))
@@ -303,13 +303,13 @@ impl ScalarReach<'_> {
 /// Returns the scalar paths of a callee that depend on the caller's scalars, or that contain a target of the
 /// caller.
 fn passed(
-    caller: &Decoded,
+    caller: &DecodedFunction,
     call: StatementId,
     targets: &[ScalarPath],
     scalars: &[ScalarId],
-    callee: &Decoded,
+    callee: &DecodedFunction,
 ) -> Vec<ScalarPath> {
-    let Kind::Call(call) = caller.program.statements[call].kind else {
+    let StatementKind::Call(call) = caller.program.statements[call].kind else {
         return Vec::new();
     };
     let arguments = &caller.structure.calls[call].arguments;
@@ -320,8 +320,8 @@ fn passed(
                 found.push((parameter, Vec::new()));
             }
             Argument::Part(part) => {
-                let Part { argument, path } = &caller.structure.parts[*part];
-                let fields: Vec<&Text> = path.iter().filter_map(Step::field).collect();
+                let ArgumentPart { argument, path } = &caller.structure.parts[*part];
+                let fields: Vec<&Text> = path.iter().filter_map(PathStep::field).collect();
                 for (of, target) in targets {
                     if of == argument && target.iter().zip(&fields).all(|(one, other)| one == *other) {
                         found.push((parameter, target.get(fields.len()..).unwrap_or_default().to_vec()));

@@ -12,12 +12,12 @@ indices! {
     /// Index of a call in [`Structure::calls`](crate::structure::Structure::calls).
     pub struct CallId;
     /// Index of an array element or record field in [`Structure::parts`](crate::structure::Structure::parts).
-    pub struct PartId;
+    pub struct ArgumentPartId;
     /// Index of a loop variable in [`Structure::variables`](crate::structure::Structure::variables).
     pub struct VariableId;
-    /// Index of an argument in [`Decoded::parameters`](crate::table::Decoded::parameters).
+    /// Index of an argument in [`DecodedFunction::parameters`](crate::table::DecodedFunction::parameters).
     pub struct ArgumentId;
-    /// Index of a scalar argument in [`Decoded::scalars`](crate::table::Decoded::scalars).
+    /// Index of a scalar argument in [`DecodedFunction::scalars`](crate::table::DecodedFunction::scalars).
     pub struct ScalarId;
     /// Number of a user expression that bounds are computed from: an index into
     /// [`Structure::leaf_variables`](crate::structure::Structure::leaf_variables).
@@ -34,7 +34,7 @@ indices! {
     /// Number of a kernel among the kernels that a graph launches.
     pub struct KernelId;
     /// Index of a target in [`AccessTargets::list`](crate::operation::AccessTargets::list).
-    pub struct PointedId;
+    pub struct AccessTargetId;
     /// Index of a device of a graph: the position of its context among the contexts passed to the graph function.
     pub struct Device;
 }

@@ -15,10 +15,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::ids::PartId;
+use crate::ids::ArgumentPartId;
 pub use crate::ids::{BufferId, CallId, Device, DimId, StatementId};
 use crate::index::{Index, Vector};
-pub use crate::kind::{Kind, Lifetime};
+pub use crate::kind::{Lifetime, StatementKind};
 pub use crate::structure::Text;
 
 /// A list that is owned in the macro and borrowed from the printed table.
@@ -33,7 +33,7 @@ pub struct Program {
     pub file: Text,
     /// The options of `#[graph(..)]`.
     pub options: Options,
-    /// Source text of every length and range bound. The generated code computes their values in this order, as
+    /// LoweredProgram text of every length and range bound. The generated code computes their values in this order, as
     /// `u64` counts of elements.
     pub dims: Vector<DimId, Text>,
     /// Every buffer, arguments first.
@@ -174,7 +174,7 @@ pub enum Origin {
     /// `[T; len]`: an allocation returned by another graph, which this graph frees.
     Taken,
     /// An array element or a record field. Not in flat programs.
-    Part(PartId),
+    Part(ArgumentPartId),
 }
 
 impl Origin {
@@ -187,7 +187,7 @@ impl Origin {
     }
 
     /// Returns true if the caller keeps the memory.
-    pub fn is_lent(self) -> bool {
+    pub fn is_borrowed(self) -> bool {
         match self {
             Origin::Device { .. } | Origin::Pinned { .. } => true,
             Origin::Alloc(_) | Origin::Taken | Origin::Part(_) => false,
@@ -242,7 +242,7 @@ pub struct Statement {
     /// The file, if the statement is in another file than the program: in a called function.
     pub file: Option<Text>,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: StatementKind,
     /// Its accesses, in argument order.
     pub accesses: List<Access>,
     /// The statements that its `#[after]` names.

@@ -1,7 +1,7 @@
 //! The kinds of statements: one enum from the macro's tokens to the driver's nodes.
 //!
 //! Each stage knows different facts about a statement: the macro its expressions, the build its values, the
-//! emission the parameters of its node. [`Kind`] is generic over a [`Stage`], which names the type of these facts
+//! emission the parameters of its node. [`StatementKind`] is generic over a [`Stage`], which names the type of these facts
 //! for each kind. Matches on kinds have no wildcard, so the compiler finds every place that a new kind touches.
 //! ARCHITECTURE.md lists them.
 
@@ -36,7 +36,7 @@ pub trait Stage {
 
 /// The kind of a statement, with the facts of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind<S: Stage = Written> {
+pub enum StatementKind<S: Stage = ProgramStage> {
     /// A kernel launch.
     Launch(S::Launch),
     /// `fill(&mut b, value)`: one access, a write.
@@ -49,7 +49,7 @@ pub enum Kind<S: Stage = Written> {
     Capture(S::Capture),
     /// The begin of a conditional body. Its accesses are the operand and the accesses of the body.
     Condition(S::Condition),
-    /// The end of the innermost open [`Kind::Condition`]. It has no node of its own.
+    /// The end of the innermost open [`StatementKind::Condition`]. It has no node of its own.
     Join(S::Condition),
     /// `host(&a, &mut b, |a, b| ..)`: one access for each buffer, all in pinned memory.
     Host(S::Host),
@@ -59,7 +59,7 @@ pub enum Kind<S: Stage = Written> {
     Wait(S::Event),
     /// `wait_value(&flag, value)` and similar. One access if the flag is a buffer. Ordered like event records and
     /// waits.
-    Sync(SyncWord, S::Sync),
+    Sync(SyncOperation, S::Sync),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
     /// `free(b)`.
@@ -68,7 +68,7 @@ pub enum Kind<S: Stage = Written> {
 
 /// A statement that synchronises the graph with work outside it, by a value that advances with each launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SyncWord {
+pub enum SyncOperation {
     /// `wait_value(&flag, value)`.
     WaitValue,
     /// `write_value(&mut flag, value)`.
@@ -79,46 +79,50 @@ pub enum SyncWord {
     Signal,
 }
 
-impl SyncWord {
+impl SyncOperation {
     /// All variants.
-    pub const ALL: [SyncWord; 4] =
-        [SyncWord::WaitValue, SyncWord::WriteValue, SyncWord::WaitSemaphore, SyncWord::Signal];
+    pub const ALL: [SyncOperation; 4] = [
+        SyncOperation::WaitValue,
+        SyncOperation::WriteValue,
+        SyncOperation::WaitSemaphore,
+        SyncOperation::Signal,
+    ];
 
     /// Returns its name in the language.
     pub fn name(self) -> &'static str {
         match self {
-            SyncWord::WaitValue => "wait_value",
-            SyncWord::WriteValue => "write_value",
-            SyncWord::WaitSemaphore => "wait_semaphore",
-            SyncWord::Signal => "signal",
+            SyncOperation::WaitValue => "wait_value",
+            SyncOperation::WriteValue => "write_value",
+            SyncOperation::WaitSemaphore => "wait_semaphore",
+            SyncOperation::Signal => "signal",
         }
     }
 
     /// Returns true if the statement waits; false if it releases a waiter.
     pub fn waits(self) -> bool {
-        matches!(self, SyncWord::WaitValue | SyncWord::WaitSemaphore)
+        matches!(self, SyncOperation::WaitValue | SyncOperation::WaitSemaphore)
     }
 
     /// Returns true for a value in memory; false for a semaphore.
     pub fn is_value(self) -> bool {
-        matches!(self, SyncWord::WaitValue | SyncWord::WriteValue)
+        matches!(self, SyncOperation::WaitValue | SyncOperation::WriteValue)
     }
 }
 
 /// An order with all other statements of the program, in addition to the order of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum Fence {
     /// It runs after all statements written before it.
-    BehindAll,
+    AfterAll,
     /// All statements written after it run after it.
     BeforeAll,
 }
 
 /// The stage of the program: accesses are stored beside the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Written;
+pub struct ProgramStage;
 
-impl Stage for Written {
+impl Stage for ProgramStage {
     type Launch = ();
     type Fill = ();
     type Copy = ();
@@ -134,9 +138,9 @@ impl Stage for Written {
 /// The stage of operations: only the kinds that have a node. Memory statements are emitted with their buffers
 /// instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Runs;
+pub struct NodeStage;
 
-impl Stage for Runs {
+impl Stage for NodeStage {
     type Launch = ();
     type Fill = ();
     type Copy = ();
@@ -158,71 +162,79 @@ pub enum Lifetime<B> {
     Ends(B),
 }
 
-impl<S: Stage> Kind<S> {
+impl<S: Stage> StatementKind<S> {
     /// Returns its name in the language.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Launch(_) => "launch",
-            Kind::Fill(_) => "fill",
-            Kind::Copy(_) => "copy",
-            Kind::Call(_) => "call",
-            Kind::Capture(_) => "library call",
-            Kind::Condition(_) => "condition",
-            Kind::Join(_) => "join",
-            Kind::Host(_) => "host",
-            Kind::Record(_) => "record",
-            Kind::Wait(_) => "wait",
-            Kind::Sync(word, _) => word.name(),
-            Kind::Alloc(_) => "alloc",
-            Kind::Free(_) => "free",
+            StatementKind::Launch(_) => "launch",
+            StatementKind::Fill(_) => "fill",
+            StatementKind::Copy(_) => "copy",
+            StatementKind::Call(_) => "call",
+            StatementKind::Capture(_) => "library call",
+            StatementKind::Condition(_) => "condition",
+            StatementKind::Join(_) => "join",
+            StatementKind::Host(_) => "host",
+            StatementKind::Record(_) => "record",
+            StatementKind::Wait(_) => "wait",
+            StatementKind::Sync(word, _) => word.name(),
+            StatementKind::Alloc(_) => "alloc",
+            StatementKind::Free(_) => "free",
         }
     }
 
     /// Returns the lifetime that the statement begins or ends. Memory statements by themselves order nothing.
     pub fn lifetime(&self) -> Option<Lifetime<&S::Memory>> {
         match self {
-            Kind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
-            Kind::Free(buffer) => Some(Lifetime::Ends(buffer)),
-            Kind::Launch(_)
-            | Kind::Fill(_)
-            | Kind::Copy(_)
-            | Kind::Call(_)
-            | Kind::Capture(_)
-            | Kind::Condition(_)
-            | Kind::Join(_)
-            | Kind::Host(_)
-            | Kind::Record(_)
-            | Kind::Wait(_)
-            | Kind::Sync(..) => None,
+            StatementKind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
+            StatementKind::Free(buffer) => Some(Lifetime::Ends(buffer)),
+            StatementKind::Launch(_)
+            | StatementKind::Fill(_)
+            | StatementKind::Copy(_)
+            | StatementKind::Call(_)
+            | StatementKind::Capture(_)
+            | StatementKind::Condition(_)
+            | StatementKind::Join(_)
+            | StatementKind::Host(_)
+            | StatementKind::Record(_)
+            | StatementKind::Wait(_)
+            | StatementKind::Sync(..) => None,
         }
     }
 
     /// Returns its order with all other statements. `None` if only its accesses order it.
-    pub fn meeting(&self) -> Option<Meeting> {
+    pub fn fence(&self) -> Option<Fence> {
         match self {
-            Kind::Record(_) => Some(Meeting::BehindAll),
-            Kind::Wait(_) => Some(Meeting::BeforeAll),
-            Kind::Sync(word, _) if word.waits() => Some(Meeting::BeforeAll),
-            Kind::Sync(..) => Some(Meeting::BehindAll),
-            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => None,
-            Kind::Condition(_) | Kind::Join(_) | Kind::Host(_) | Kind::Alloc(_) | Kind::Free(_) => None,
+            StatementKind::Record(_) => Some(Fence::AfterAll),
+            StatementKind::Wait(_) => Some(Fence::BeforeAll),
+            StatementKind::Sync(word, _) if word.waits() => Some(Fence::BeforeAll),
+            StatementKind::Sync(..) => Some(Fence::AfterAll),
+            StatementKind::Launch(_)
+            | StatementKind::Fill(_)
+            | StatementKind::Copy(_)
+            | StatementKind::Call(_)
+            | StatementKind::Capture(_) => None,
+            StatementKind::Condition(_)
+            | StatementKind::Join(_)
+            | StatementKind::Host(_)
+            | StatementKind::Alloc(_)
+            | StatementKind::Free(_) => None,
         }
     }
 
     /// Returns the kind of its node. `None` for memory statements, and for calls, which expand to many nodes.
-    pub fn runs(&self) -> Option<Kind<Runs>> {
+    pub fn node_kind(&self) -> Option<StatementKind<NodeStage>> {
         match self {
-            Kind::Launch(_) => Some(Kind::Launch(())),
-            Kind::Fill(_) => Some(Kind::Fill(())),
-            Kind::Copy(_) => Some(Kind::Copy(())),
-            Kind::Capture(_) => Some(Kind::Capture(())),
-            Kind::Condition(_) => Some(Kind::Condition(())),
-            Kind::Join(_) => Some(Kind::Join(())),
-            Kind::Host(_) => Some(Kind::Host(())),
-            Kind::Record(_) => Some(Kind::Record(())),
-            Kind::Wait(_) => Some(Kind::Wait(())),
-            Kind::Sync(word, _) => Some(Kind::Sync(*word, ())),
-            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
+            StatementKind::Launch(_) => Some(StatementKind::Launch(())),
+            StatementKind::Fill(_) => Some(StatementKind::Fill(())),
+            StatementKind::Copy(_) => Some(StatementKind::Copy(())),
+            StatementKind::Capture(_) => Some(StatementKind::Capture(())),
+            StatementKind::Condition(_) => Some(StatementKind::Condition(())),
+            StatementKind::Join(_) => Some(StatementKind::Join(())),
+            StatementKind::Host(_) => Some(StatementKind::Host(())),
+            StatementKind::Record(_) => Some(StatementKind::Record(())),
+            StatementKind::Wait(_) => Some(StatementKind::Wait(())),
+            StatementKind::Sync(word, _) => Some(StatementKind::Sync(*word, ())),
+            StatementKind::Call(_) | StatementKind::Alloc(_) | StatementKind::Free(_) => None,
         }
     }
 
@@ -235,42 +247,71 @@ impl<S: Stage> Kind<S> {
     /// rustc then checks that declaration against the mode that [`check`](crate::check) infers.
     pub fn has_declaration(&self) -> bool {
         match self {
-            Kind::Launch(_) | Kind::Call(_) => true,
+            StatementKind::Launch(_) | StatementKind::Call(_) => true,
             // The accesses of a capture are its declaration.
-            Kind::Capture(_) => false,
-            Kind::Condition(_) | Kind::Join(_) => false,
+            StatementKind::Capture(_) => false,
+            StatementKind::Condition(_) | StatementKind::Join(_) => false,
             // The function receives slices, so it may read all of them.
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
-            Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+            StatementKind::Host(_)
+            | StatementKind::Record(_)
+            | StatementKind::Wait(_)
+            | StatementKind::Sync(..) => false,
+            StatementKind::Fill(_)
+            | StatementKind::Copy(_)
+            | StatementKind::Alloc(_)
+            | StatementKind::Free(_) => false,
         }
     }
 
     /// Returns true if its node is allowed in a conditional body.
-    pub fn stands_in_bodies(&self) -> bool {
+    pub fn is_allowed_in_body(&self) -> bool {
         match self {
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
-            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => true,
-            Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => true,
+            StatementKind::Host(_)
+            | StatementKind::Record(_)
+            | StatementKind::Wait(_)
+            | StatementKind::Sync(..) => false,
+            StatementKind::Launch(_)
+            | StatementKind::Fill(_)
+            | StatementKind::Copy(_)
+            | StatementKind::Call(_)
+            | StatementKind::Capture(_) => true,
+            StatementKind::Condition(_)
+            | StatementKind::Join(_)
+            | StatementKind::Alloc(_)
+            | StatementKind::Free(_) => true,
         }
     }
 
     /// Returns true for the begin and the end of a conditional body.
-    pub fn is_body(&self) -> bool {
+    pub fn is_body_border(&self) -> bool {
         match self {
-            Kind::Condition(_) | Kind::Join(_) => true,
-            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) | Kind::Capture(_) => false,
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
-            Kind::Alloc(_) | Kind::Free(_) => false,
+            StatementKind::Condition(_) | StatementKind::Join(_) => true,
+            StatementKind::Launch(_)
+            | StatementKind::Fill(_)
+            | StatementKind::Copy(_)
+            | StatementKind::Call(_)
+            | StatementKind::Capture(_) => false,
+            StatementKind::Host(_)
+            | StatementKind::Record(_)
+            | StatementKind::Wait(_)
+            | StatementKind::Sync(..) => false,
+            StatementKind::Alloc(_) | StatementKind::Free(_) => false,
         }
     }
 
     /// Returns true for memset and memcpy nodes, whose ranges must not be empty.
     pub fn is_transfer(&self) -> bool {
         match self {
-            Kind::Fill(_) | Kind::Copy(_) => true,
-            Kind::Launch(_) | Kind::Call(_) | Kind::Capture(_) => false,
-            Kind::Condition(_) | Kind::Join(_) | Kind::Alloc(_) | Kind::Free(_) => false,
-            Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => false,
+            StatementKind::Fill(_) | StatementKind::Copy(_) => true,
+            StatementKind::Launch(_) | StatementKind::Call(_) | StatementKind::Capture(_) => false,
+            StatementKind::Condition(_)
+            | StatementKind::Join(_)
+            | StatementKind::Alloc(_)
+            | StatementKind::Free(_) => false,
+            StatementKind::Host(_)
+            | StatementKind::Record(_)
+            | StatementKind::Wait(_)
+            | StatementKind::Sync(..) => false,
         }
     }
 }
@@ -288,16 +329,19 @@ pub enum Traffic {
     Buffers,
 }
 
-impl Kind {
+impl StatementKind {
     /// Returns the accesses that count as its memory traffic.
     pub fn traffic(&self) -> Traffic {
         match self {
-            Kind::Launch(()) => Traffic::Parameters,
-            Kind::Fill(()) | Kind::Copy(()) => Traffic::Ranges,
-            Kind::Capture(()) => Traffic::Buffers,
-            Kind::Condition(_) | Kind::Join(_) | Kind::Call(_) => Traffic::Nothing,
-            Kind::Alloc(_) | Kind::Free(_) => Traffic::Nothing,
-            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => Traffic::Nothing,
+            StatementKind::Launch(()) => Traffic::Parameters,
+            StatementKind::Fill(()) | StatementKind::Copy(()) => Traffic::Ranges,
+            StatementKind::Capture(()) => Traffic::Buffers,
+            StatementKind::Condition(_) | StatementKind::Join(_) | StatementKind::Call(_) => Traffic::Nothing,
+            StatementKind::Alloc(_) | StatementKind::Free(_) => Traffic::Nothing,
+            StatementKind::Host(())
+            | StatementKind::Record(())
+            | StatementKind::Wait(())
+            | StatementKind::Sync(..) => Traffic::Nothing,
         }
     }
 
@@ -305,17 +349,27 @@ impl Kind {
     /// name of the callee.
     pub fn word(&self) -> Option<&'static str> {
         match self {
-            Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
-            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => Some(self.name()),
-            Kind::Launch(()) | Kind::Call(_) | Kind::Capture(()) | Kind::Condition(_) | Kind::Join(_) => None,
+            StatementKind::Fill(())
+            | StatementKind::Copy(())
+            | StatementKind::Alloc(_)
+            | StatementKind::Free(_) => Some(self.name()),
+            StatementKind::Host(())
+            | StatementKind::Record(())
+            | StatementKind::Wait(())
+            | StatementKind::Sync(..) => Some(self.name()),
+            StatementKind::Launch(())
+            | StatementKind::Call(_)
+            | StatementKind::Capture(())
+            | StatementKind::Condition(_)
+            | StatementKind::Join(_) => None,
         }
     }
 
     /// Returns the statement's own accesses, without the accesses of a conditional body.
     pub fn own_accesses<'a, A>(&self, accesses: &'a [A]) -> &'a [A] {
         let own = match self {
-            Kind::Condition(condition) => condition.own_accesses(),
-            Kind::Join(condition) => condition.own_accesses_behind(),
+            StatementKind::Condition(condition) => condition.own_accesses(),
+            StatementKind::Join(condition) => condition.own_accesses_after(),
             _ => return accesses,
         };
         accesses.get(..own).unwrap_or(accesses)
@@ -323,55 +377,55 @@ impl Kind {
 
     /// Returns the names of all statements that are part of the language.
     pub fn words() -> impl Iterator<Item = &'static str> {
-        (0..).map_while(|tag| Kind::read(tag, || Some(0))).filter_map(|kind| kind.word())
+        (0..).map_while(|tag| StatementKind::read(tag, || Some(0))).filter_map(|kind| kind.word())
     }
 
     /// Encodes the kind for a table: calls `number` with a tag, then with the index or condition.
     pub fn write(&self, number: &mut dyn FnMut(u32)) {
         let (tag, index) = match self {
-            Kind::Launch(()) => (0, None),
-            Kind::Fill(()) => (1, None),
-            Kind::Copy(()) => (2, None),
-            Kind::Alloc(buffer) => (3, Some(buffer.as_u32())),
-            Kind::Free(buffer) => (4, Some(buffer.as_u32())),
-            Kind::Call(call) => (5, Some(call.as_u32())),
-            Kind::Capture(()) => (6, None),
-            Kind::Condition(_) => (7, None),
-            Kind::Join(_) => (8, None),
-            Kind::Host(()) => (9, None),
-            Kind::Record(()) => (10, None),
-            Kind::Wait(()) => (11, None),
-            Kind::Sync(SyncWord::WaitValue, ()) => (12, None),
-            Kind::Sync(SyncWord::WriteValue, ()) => (13, None),
-            Kind::Sync(SyncWord::WaitSemaphore, ()) => (14, None),
-            Kind::Sync(SyncWord::Signal, ()) => (15, None),
+            StatementKind::Launch(()) => (0, None),
+            StatementKind::Fill(()) => (1, None),
+            StatementKind::Copy(()) => (2, None),
+            StatementKind::Alloc(buffer) => (3, Some(buffer.as_u32())),
+            StatementKind::Free(buffer) => (4, Some(buffer.as_u32())),
+            StatementKind::Call(call) => (5, Some(call.as_u32())),
+            StatementKind::Capture(()) => (6, None),
+            StatementKind::Condition(_) => (7, None),
+            StatementKind::Join(_) => (8, None),
+            StatementKind::Host(()) => (9, None),
+            StatementKind::Record(()) => (10, None),
+            StatementKind::Wait(()) => (11, None),
+            StatementKind::Sync(SyncOperation::WaitValue, ()) => (12, None),
+            StatementKind::Sync(SyncOperation::WriteValue, ()) => (13, None),
+            StatementKind::Sync(SyncOperation::WaitSemaphore, ()) => (14, None),
+            StatementKind::Sync(SyncOperation::Signal, ()) => (15, None),
         };
         number(tag);
         index.into_iter().for_each(&mut *number);
-        if let Kind::Condition(condition) | Kind::Join(condition) = self {
+        if let StatementKind::Condition(condition) | StatementKind::Join(condition) = self {
             condition.write(number);
         }
     }
 
     /// Decodes a kind from its tag. `index` reads the next number after the tag. `None` if there is no such kind.
-    pub fn read(tag: u32, mut index: impl FnMut() -> Option<u32>) -> Option<Kind> {
+    pub fn read(tag: u32, mut index: impl FnMut() -> Option<u32>) -> Option<StatementKind> {
         Some(match tag {
-            0 => Kind::Launch(()),
-            1 => Kind::Fill(()),
-            2 => Kind::Copy(()),
-            3 => Kind::Alloc(BufferId::from_u32(index()?)),
-            4 => Kind::Free(BufferId::from_u32(index()?)),
-            5 => Kind::Call(CallId::from_u32(index()?)),
-            6 => Kind::Capture(()),
-            7 => Kind::Condition(Condition::read(&mut index)?),
-            8 => Kind::Join(Condition::read(&mut index)?),
-            9 => Kind::Host(()),
-            10 => Kind::Record(()),
-            11 => Kind::Wait(()),
-            12 => Kind::Sync(SyncWord::WaitValue, ()),
-            13 => Kind::Sync(SyncWord::WriteValue, ()),
-            14 => Kind::Sync(SyncWord::WaitSemaphore, ()),
-            15 => Kind::Sync(SyncWord::Signal, ()),
+            0 => StatementKind::Launch(()),
+            1 => StatementKind::Fill(()),
+            2 => StatementKind::Copy(()),
+            3 => StatementKind::Alloc(BufferId::from_u32(index()?)),
+            4 => StatementKind::Free(BufferId::from_u32(index()?)),
+            5 => StatementKind::Call(CallId::from_u32(index()?)),
+            6 => StatementKind::Capture(()),
+            7 => StatementKind::Condition(Condition::read(&mut index)?),
+            8 => StatementKind::Join(Condition::read(&mut index)?),
+            9 => StatementKind::Host(()),
+            10 => StatementKind::Record(()),
+            11 => StatementKind::Wait(()),
+            12 => StatementKind::Sync(SyncOperation::WaitValue, ()),
+            13 => StatementKind::Sync(SyncOperation::WriteValue, ()),
+            14 => StatementKind::Sync(SyncOperation::WaitSemaphore, ()),
+            15 => StatementKind::Sync(SyncOperation::Signal, ()),
             _ => return None,
         })
     }
@@ -379,7 +433,7 @@ impl Kind {
 
 /// The number of nodes of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct NodeCounts {
     /// Launches of the user's kernels.
     pub kernels: usize,
     /// Memsets.
@@ -404,49 +458,49 @@ pub struct Counts {
     pub frees: usize,
 }
 
-impl Kind<Runs> {
+impl StatementKind<NodeStage> {
     /// Returns the counter for nodes of this kind. `None` if the kind has no node.
-    pub fn count(self, counts: &mut Counts) -> Option<&mut usize> {
+    pub fn count(self, counts: &mut NodeCounts) -> Option<&mut usize> {
         Some(match self {
-            Kind::Launch(()) => &mut counts.kernels,
-            Kind::Fill(()) => &mut counts.fills,
-            Kind::Copy(()) => &mut counts.copies,
-            Kind::Capture(()) => &mut counts.calls,
-            Kind::Condition(()) => &mut counts.conditions,
-            Kind::Host(()) => &mut counts.hosts,
-            Kind::Record(()) | Kind::Wait(()) => &mut counts.events,
-            Kind::Sync(..) => &mut counts.syncs,
-            Kind::Join(()) => return None,
+            StatementKind::Launch(()) => &mut counts.kernels,
+            StatementKind::Fill(()) => &mut counts.fills,
+            StatementKind::Copy(()) => &mut counts.copies,
+            StatementKind::Capture(()) => &mut counts.calls,
+            StatementKind::Condition(()) => &mut counts.conditions,
+            StatementKind::Host(()) => &mut counts.hosts,
+            StatementKind::Record(()) | StatementKind::Wait(()) => &mut counts.events,
+            StatementKind::Sync(..) => &mut counts.syncs,
+            StatementKind::Join(()) => return None,
         })
     }
 
     /// Returns the name of its node in pictures and dumps.
     pub fn node(self) -> &'static str {
         match self {
-            Kind::Launch(()) => "kernel",
-            Kind::Fill(()) => "fill",
-            Kind::Copy(()) => "copy",
-            Kind::Capture(()) => "call",
-            Kind::Condition(()) => "condition",
-            Kind::Join(()) => "join",
-            Kind::Host(()) => "host",
-            Kind::Record(()) => "record",
-            Kind::Wait(()) => "wait",
-            Kind::Sync(word, ()) => word.name(),
+            StatementKind::Launch(()) => "kernel",
+            StatementKind::Fill(()) => "fill",
+            StatementKind::Copy(()) => "copy",
+            StatementKind::Capture(()) => "call",
+            StatementKind::Condition(()) => "condition",
+            StatementKind::Join(()) => "join",
+            StatementKind::Host(()) => "host",
+            StatementKind::Record(()) => "record",
+            StatementKind::Wait(()) => "wait",
+            StatementKind::Sync(word, ()) => word.name(),
         }
     }
 
     /// Returns the X11 name of the colour of its node in pictures.
     pub fn colour(self) -> &'static str {
         match self {
-            Kind::Launch(()) => "lightblue",
-            Kind::Fill(()) => "lightyellow",
-            Kind::Copy(()) => "thistle",
-            Kind::Capture(()) => "wheat",
-            Kind::Condition(()) | Kind::Join(()) => "lightpink",
-            Kind::Host(()) => "palegoldenrod",
-            Kind::Record(()) | Kind::Wait(()) => "lightcyan",
-            Kind::Sync(..) => "paleturquoise",
+            StatementKind::Launch(()) => "lightblue",
+            StatementKind::Fill(()) => "lightyellow",
+            StatementKind::Copy(()) => "thistle",
+            StatementKind::Capture(()) => "wheat",
+            StatementKind::Condition(()) | StatementKind::Join(()) => "lightpink",
+            StatementKind::Host(()) => "palegoldenrod",
+            StatementKind::Record(()) | StatementKind::Wait(()) => "lightcyan",
+            StatementKind::Sync(..) => "paleturquoise",
         }
     }
 }

@@ -21,13 +21,13 @@ pub mod batch;
 mod blocks;
 mod chains;
 mod decision;
-mod draft;
 pub mod fusion;
 mod joined;
 mod lanes;
 mod launch;
 mod left_alone;
 mod levels;
+mod reduced_problem;
 pub mod residency;
 mod shape;
 mod stacks;
@@ -36,28 +36,28 @@ mod unfit;
 mod unfused;
 mod values;
 
-pub use apart::Apart;
-pub use blocks::{Blocks, MOST_BLOCKS};
-pub use decision::{Allowed, Batch, Chain, Decision, Fault, Obstacle, Stack, Why};
-pub use draft::LaunchProblem;
-pub use launch::{Batching, Footing, Fusing, Launch, Length, Run, TripCount};
+pub use apart::UnbatchedGroup;
+pub use blocks::{Blocks, MAX_GRID_BLOCKS};
+pub use decision::{Allowed, Batch, BatchObstacle, Chain, Decision, FusionObstacle, OverlapFault, Stack};
+pub use launch::{Batching, BlockFootprint, Fusing, KernelLength, Launch, NodeLaunch, TripCount};
 pub use left_alone::{Change, LeftAlone, NamedKernel};
+pub use reduced_problem::LaunchProblem;
 pub use residency::Resources;
 pub use shape::LaunchShape;
 pub use tuning::Tuning;
 pub use unfit::{Unfit, UnfitChain};
-pub use unfused::{Emitted, Unfused};
+pub use unfused::{MergedNodes, Unfused};
 pub use values::{DeclaredParameter, LaunchValues, LaunchedKernel};
 
 pub(crate) use decision::by_member;
-pub(crate) use draft::Contracted;
+pub(crate) use reduced_problem::ContractedOrder;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::StatementId;
 use crate::reach::Cycle;
-use chains::Manner;
-use draft::Draft;
+use chains::FusionManner;
+use reduced_problem::ReducedProblem;
 
 /// Decides which launches of a program are batched or fused, and which branches become lanes.
 ///
@@ -90,22 +90,22 @@ pub fn decide_cut(
     problem: LaunchProblem<'_>,
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
-    decided(&Draft::new(problem)?, &mut Vec::new(), cut)
+    decided(&ReducedProblem::new(problem)?, &mut Vec::new(), cut)
 }
 
 /// Makes a decision. Launches reserved for fusion that end up unfused are batched after all.
 fn decided(
-    draft: &Draft<'_>,
-    given_up: &mut decision::GivenUp,
+    draft: &ReducedProblem<'_>,
+    dropped_batches: &mut decision::DroppedBatches,
     cut: &dyn Fn(Vec<Chain>) -> Vec<Chain>,
 ) -> Result<Decision, Cycle> {
-    let (allowed, before) = (draft.allowed, given_up.len());
+    let (allowed, before) = (draft.allowed, dropped_batches.len());
     // Rows that were reserved but not fused in this manner, by their first launches.
-    let mut refused: BTreeSet<(StatementId, Manner)> = BTreeSet::new();
+    let mut refused: BTreeSet<(StatementId, FusionManner)> = BTreeSet::new();
     loop {
         let may_be_left =
-            |first: StatementId, manner: Manner| allowed.fuse && !refused.contains(&(first, manner));
-        let (mut decision, left) = batched(draft, may_be_left, given_up)?;
+            |first: StatementId, manner: FusionManner| allowed.fuse && !refused.contains(&(first, manner));
+        let (mut decision, left) = batched(draft, may_be_left, dropped_batches)?;
         if !allowed.fuse {
             return Ok(decision);
         }
@@ -116,34 +116,34 @@ fn decided(
             .enumerate()
             .flat_map(|(at, chain)| chain.members.iter().map(move |&member| (member, at)))
             .collect();
-        let is_fused = |manner: Manner, row: &[StatementId]| {
+        let is_fused = |manner: FusionManner, row: &[StatementId]| {
             let Some(nodes) = row.iter().map(|id| fused.get(id)).collect::<Option<BTreeSet<_>>>() else {
                 return false;
             };
             // Stacking pays off already if each kernel replaces two of three chains.
-            manner == Manner::Alone || 2 * nodes.len() <= row.len() + 1
+            manner == FusionManner::Alone || 2 * nodes.len() <= row.len() + 1
         };
         let known = refused.len();
         refused.extend(left.iter().filter(|((_, manner), row)| !is_fused(*manner, row)).map(|(&key, _)| key));
         if refused.len() == known {
             return Ok(decision);
         }
-        given_up.truncate(before);
+        dropped_batches.truncate(before);
     }
 }
 
 /// Decides about batches and lanes. `fuses` returns true for the first launch of a row of chains that is reserved
 /// for fusion.
 fn batched(
-    draft: &Draft<'_>,
-    fuses: impl Fn(StatementId, Manner) -> bool,
-    given_up: &mut decision::GivenUp,
-) -> Result<(Decision, chains::Left), Cycle> {
+    draft: &ReducedProblem<'_>,
+    fuses: impl Fn(StatementId, FusionManner) -> bool,
+    dropped_batches: &mut decision::DroppedBatches,
+) -> Result<(Decision, chains::ReservedRows), Cycle> {
     let allowed = draft.allowed;
-    let (mut decision, mut left) = (Decision::default(), chains::Left::new());
+    let (mut decision, mut left) = (Decision::default(), chains::ReservedRows::new());
     if allowed.batches {
-        let batches = batch::batches(draft, given_up);
-        (decision.batches, left) = chains::widths(draft, batches, fuses, given_up);
+        let batches = batch::batches(draft, dropped_batches);
+        (decision.batches, left) = chains::choose_widths(draft, batches, fuses, dropped_batches);
         decision.edges = batch::edges(draft, &decision.batches);
     }
     if allowed.lanes {
@@ -169,7 +169,7 @@ fn batched(
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
     /// Unordered launches of one kernel in different nodes.
-    pub apart: Vec<Apart>,
+    pub apart: Vec<UnbatchedGroup>,
     /// Consecutive launches that are not fused.
     pub unfused: Vec<Unfused>,
     /// The last launch of a branch and the first launch of the next branch in its lane.
@@ -188,19 +188,19 @@ pub struct Explanation {
 /// Like [`decide`]; quadratic in the launches of one kernel that are alone on their levels.
 pub fn explain(
     problem: LaunchProblem<'_>,
-    emitted: Emitted<'_>,
+    emitted: MergedNodes<'_>,
     serialized: usize,
 ) -> Result<Explanation, Cycle> {
-    let draft = Draft::new(problem)?;
-    let mut given_up = Vec::new();
+    let draft = ReducedProblem::new(problem)?;
+    let mut dropped_batches = Vec::new();
     // The chains of the plan replace the decided ones.
-    let decision = decided(&draft, &mut given_up, &|_| emitted.chains.to_vec())?;
+    let decision = decided(&draft, &mut dropped_batches, &|_| emitted.chains.to_vec())?;
     let lanes = if serialized == decision.lanes.len() { decision.lanes } else { Vec::new() };
     let unfused = match draft.allowed.fuse {
         true => unfused::unfused(&draft, emitted, &lanes)?,
         false => Vec::new(),
     };
-    Ok(Explanation { apart: apart::apart(&draft, &emitted.launches(), &given_up), unfused, lanes })
+    Ok(Explanation { apart: apart::apart(&draft, &emitted.launches(), &dropped_batches), unfused, lanes })
 }
 
 #[cfg(test)]

@@ -5,15 +5,15 @@
 //!
 //! Invariants of a [`Layout`]:
 //! - every allocated buffer is in a memory block, and every output has its own block;
-//! - two buffers share bytes only if [`Placed::before`] holds for one of them and the other.
+//! - two buffers share bytes only if [`Liveness::before`] holds for one of them and the other.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
-use crate::operation::{MemoryBlock, MemoryBounds, MemoryId, Place};
-use crate::place::{LiveRange, Placed};
+use crate::operation::{BufferPlacement, MemoryBlock, MemoryBounds, MemoryId};
+use crate::place::{LiveRange, Liveness};
 use crate::plan;
 use crate::plan::BufferIndex;
 
@@ -23,7 +23,7 @@ pub struct Layout {
     /// The memory blocks.
     pub memories: Vector<MemoryId, MemoryBlock>,
     /// Where each buffer is in memory.
-    pub places: Vector<BufferId, Place>,
+    pub places: Vector<BufferId, BufferPlacement>,
     /// For each memory block, the blocks whose frees its alloc depends on.
     pub alloc_after: Vector<MemoryId, Vec<MemoryId>>,
     /// For each memory block, the blocks whose frees its free depends on.
@@ -82,7 +82,7 @@ pub const ALIGNMENT: u64 = 256;
 pub fn lay_out(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
     overlapping: &Vector<StatementId, Vec<StatementId>>,
     memory: Memory,
 ) -> Result<Layout, LayoutError> {
@@ -94,8 +94,8 @@ pub fn lay_out(
     }
 }
 
-/// Checks that the sum of all sizes is at most [`plan::MOST_BYTES`], so that no sum of sizes and offsets overflows.
-fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Result<(), LayoutError> {
+/// Checks that the sum of all sizes is at most [`plan::MAX_TOTAL_BYTES`], so that no sum of sizes and offsets overflows.
+fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Liveness) -> Result<(), LayoutError> {
     let mut sum = 0u64;
     for (buffer, range) in placed.live_ranges.enumerate() {
         if range.as_ref().is_some_and(|range| range.allocated) {
@@ -103,10 +103,10 @@ fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Re
             let room = plan::room(bytes(program, dims, buffer)?, ALIGNMENT.max(declared.align.into()));
             sum = room
                 .and_then(|room| sum.checked_add(room))
-                .filter(|&sum| sum <= plan::MOST_BYTES)
+                .filter(|&sum| sum <= plan::MAX_TOTAL_BYTES)
                 .ok_or_else(|| LayoutError::TooMuch {
                     buffer: declared.name.to_string(),
-                    most: plan::MOST_BYTES,
+                    most: plan::MAX_TOTAL_BYTES,
                 })?;
         }
     }
@@ -117,7 +117,7 @@ fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Re
 fn separate(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
     own: impl Fn(&LiveRange) -> bool,
 ) -> Result<(Layout, Vec<BufferId>), LayoutError> {
     let mut layout = Layout::default();
@@ -129,10 +129,10 @@ fn separate(
                 let device = program.device_of(buffer).unwrap_or_default();
                 let block = MemoryBlock { bytes, name: declared.name.clone(), node: true, device };
                 owners.push(buffer);
-                Place::Inside { memory: layout.memories.push(block), offset: 0 }
+                BufferPlacement::Inside { memory: layout.memories.push(block), offset: 0 }
             }
-            _ if matches!(declared.origin, Origin::Alloc(_)) => Place::Nowhere,
-            _ => Place::Bound,
+            _ if matches!(declared.origin, Origin::Alloc(_)) => BufferPlacement::Nowhere,
+            _ => BufferPlacement::Bound,
         };
         layout.places.push(place);
     }
@@ -157,7 +157,7 @@ pub struct PlannerBuffers {
 pub fn temporaries(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
 ) -> Result<PlannerBuffers, LayoutError> {
     for_planner(program, dims, placed, |range| range.allocated && range.freed)
 }
@@ -165,7 +165,7 @@ pub fn temporaries(
 fn for_planner(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
     which: impl Fn(&LiveRange) -> bool,
 ) -> Result<PlannerBuffers, LayoutError> {
     let PlannerBuffers { mut list, mut ids } = PlannerBuffers::default();
@@ -189,7 +189,7 @@ fn for_planner(
 fn packed(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
     node: bool,
 ) -> Result<Layout, LayoutError> {
     let (mut layout, _) = separate(program, dims, placed, |range| !range.freed)?;
@@ -207,7 +207,7 @@ fn packed(
         let memory = layout.memories.push(MemoryBlock { bytes: planned.total, name, node, device });
         layout.alloc_after.push(Vec::new());
         for (&buffer, &offset) in ids.iter().zip(&planned.offsets) {
-            layout.places[buffer] = Place::Inside { memory, offset };
+            layout.places[buffer] = BufferPlacement::Inside { memory, offset };
         }
         let bounds = MemoryBounds {
             floor: planned.floor.bytes,
@@ -247,7 +247,7 @@ pub(crate) fn plan_error(
         plan::PlanError::NoAlignment(at) | plan::PlanError::Overflow(at) => at,
     };
     let name = &program.buffers[ids[at]].name;
-    LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
+    LayoutError::TooMuch { buffer: name.to_string(), most: plan::MAX_TOTAL_BYTES }
 }
 
 /// The granularity in bytes to which the driver rounds alloc nodes up. Measured with driver 580.159 (CUDA 13.0).
@@ -259,7 +259,7 @@ const NODE_STEP: u64 = 512;
 fn nodes(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
     overlapping: &Vector<StatementId, Vec<StatementId>>,
 ) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
@@ -271,7 +271,7 @@ fn nodes(
             buffer.before_free.iter().flat_map(|&end| overlapping[end].iter().copied()).collect();
         buffer.before_free = placed.reach.maximal(&[buffer.before_free.as_slice(), &began].concat());
     }
-    let order = plan::BufferOrder::of(&placed.reach, &list);
+    let order = plan::BufferOrder::new(&placed.reach, &list);
     let chosen = plan::nodes::memory_nodes(&placed.reach, &list, &order);
     let memory_of = |buffer: BufferIndex| MemoryId::new(buffer.index());
     // The driver does not share memory between devices.

@@ -39,8 +39,6 @@ pub mod launches;
 pub mod layout;
 pub mod location;
 #[cfg(feature = "back")]
-pub mod moves;
-#[cfg(feature = "back")]
 pub mod operation;
 pub mod order;
 #[cfg(feature = "back")]
@@ -56,6 +54,8 @@ pub mod reach;
 pub mod rows;
 pub mod sample;
 pub mod scopes;
+#[cfg(feature = "back")]
+pub mod settable_bounds;
 pub mod spans;
 pub mod structure;
 pub mod table;

@@ -1,4 +1,4 @@
-//! Source locations of the buffers and statements of a program.
+//! LoweredProgram locations of the buffers and statements of a program.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::ir::{BufferId, Program, StatementId};
 /// A name in the user's source and its location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub struct At {
+pub struct SourceLocation {
     /// The name.
     pub name: String,
     /// The file, as the compiler named it.
@@ -18,29 +18,29 @@ pub struct At {
     pub column: u32,
 }
 
-impl At {
+impl SourceLocation {
     /// Makes a location without a column.
     #[must_use]
-    pub fn new(name: impl Into<String>, file: impl Into<String>, line: u32) -> At {
-        At { name: name.into(), file: file.into(), line, column: 0 }
+    pub fn new(name: impl Into<String>, file: impl Into<String>, line: u32) -> SourceLocation {
+        SourceLocation { name: name.into(), file: file.into(), line, column: 0 }
     }
 
     /// Sets the column.
     #[must_use]
-    pub fn with_column(self, column: u32) -> At {
-        At { column, ..self }
+    pub fn with_column(self, column: u32) -> SourceLocation {
+        SourceLocation { column, ..self }
     }
 
     /// Sets the name.
     #[must_use]
-    pub fn with_name(self, name: impl Into<String>) -> At {
-        At { name: name.into(), ..self }
+    pub fn with_name(self, name: impl Into<String>) -> SourceLocation {
+        SourceLocation { name: name.into(), ..self }
     }
 }
 
-impl fmt::Display for At {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let At { name, file, line, column } = self;
+        let SourceLocation { name, file, line, column } = self;
         write!(f, "`{name}` ({file}:{line}")?;
         if *column == 0 { f.write_str(")") } else { write!(f, ":{column})") }
     }
@@ -48,29 +48,29 @@ impl fmt::Display for At {
 
 /// Returns the location of a buffer's declaration.
 #[must_use]
-pub fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
+pub fn at_buffer(program: &Program, buffer: BufferId) -> Box<SourceLocation> {
     let declared = &program.buffers[buffer];
     let file = declared.file.as_ref().unwrap_or(&program.file);
-    Box::new(At::new(&*declared.name, &**file, declared.line).with_column(declared.column))
+    Box::new(SourceLocation::new(&*declared.name, &**file, declared.line).with_column(declared.column))
 }
 
 /// Returns the location of a statement.
 #[must_use]
-pub fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
+pub fn at_statement(program: &Program, statement: StatementId) -> Box<SourceLocation> {
     let statement = &program.statements[statement];
     let file = statement.file.as_ref().unwrap_or(&program.file);
-    Box::new(At::new(&*statement.name, &**file, statement.line).with_column(statement.column))
+    Box::new(SourceLocation::new(&*statement.name, &**file, statement.line).with_column(statement.column))
 }
 
 /// Returns the location of a graph function: the line of its first statement.
 #[must_use]
-pub fn at_function(program: &Program) -> Box<At> {
+pub fn at_function(program: &Program) -> Box<SourceLocation> {
     let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-    Box::new(At::new(&*program.name, &*program.file, line))
+    Box::new(SourceLocation::new(&*program.name, &*program.file, line))
 }
 
 /// Returns the location of the attribute of a graph function. Line 0 for a graph made by a builder.
 #[must_use]
-pub fn at_attribute(program: &Program) -> Box<At> {
-    Box::new(At::new(&*program.name, &*program.file, program.options.line))
+pub fn at_attribute(program: &Program) -> Box<SourceLocation> {
+    Box::new(SourceLocation::new(&*program.name, &*program.file, program.options.line))
 }

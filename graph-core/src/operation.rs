@@ -7,18 +7,18 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, Device, DimId, Kind, Program, StatementId, Text};
-use crate::kind::{Counts, Runs};
+use crate::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind, Text};
+use crate::kind::{NodeCounts, NodeStage};
 use crate::launches::{Batch, Chain};
 use crate::scopes::{ScopeId, Scopes};
 
-pub use crate::ids::{BatchId, ChainId, MemoryId, OperationId, PointedId};
+pub use crate::ids::{AccessTargetId, BatchId, ChainId, MemoryId, OperationId};
 
 /// One node of the graph to build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Its kind.
-    pub what: What,
+    pub kind: OperationKind,
     /// Its dependencies, sorted, without duplicates.
     pub after: Vec<OperationId>,
     /// The dependency with a programmatic edge: the operation may start before that dependency has ended.
@@ -37,7 +37,7 @@ pub struct Operation {
 
 /// The kinds of operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum OperationKind {
     /// A memory alloc node.
     Alloc {
         /// The memory.
@@ -54,37 +54,40 @@ pub enum What {
         buffer: BufferId,
     },
     /// The node of its only source statement, or one launch for all its sources (a batch or fused launches).
-    Statement(Kind<Runs>),
+    Statement(StatementKind<NodeStage>),
     /// A no-op kernel that joins many predecessors with many successors.
     Hub,
 }
 
-impl What {
+impl OperationKind {
     /// A launch of a user's kernel.
-    pub const KERNEL: What = What::Statement(Kind::Launch(()));
+    pub const KERNEL: OperationKind = OperationKind::Statement(StatementKind::Launch(()));
 
     /// Returns true for memory nodes, which the compiler adds for buffers and which run no code.
     pub fn is_memory(&self) -> bool {
-        matches!(self, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. })
+        matches!(
+            self,
+            OperationKind::Alloc { .. } | OperationKind::Free { .. } | OperationKind::FreeTaken { .. }
+        )
     }
 
     /// Returns the name of the node in pictures.
     pub fn name(&self) -> &'static str {
         match self {
-            What::Alloc { .. } => "alloc",
-            What::Free { .. } | What::FreeTaken { .. } => "free",
-            What::Statement(kind) => kind.node(),
-            What::Hub => "hub",
+            OperationKind::Alloc { .. } => "alloc",
+            OperationKind::Free { .. } | OperationKind::FreeTaken { .. } => "free",
+            OperationKind::Statement(kind) => kind.node(),
+            OperationKind::Hub => "hub",
         }
     }
 
     /// Returns the X11 name of the colour of the node in pictures.
     pub fn colour(&self) -> &'static str {
         match self {
-            What::Alloc { .. } => "palegreen",
-            What::Free { .. } | What::FreeTaken { .. } => "lightsalmon",
-            What::Statement(kind) => kind.colour(),
-            What::Hub => "lightgrey",
+            OperationKind::Alloc { .. } => "palegreen",
+            OperationKind::Free { .. } | OperationKind::FreeTaken { .. } => "lightsalmon",
+            OperationKind::Statement(kind) => kind.colour(),
+            OperationKind::Hub => "lightgrey",
         }
     }
 }
@@ -104,7 +107,7 @@ pub struct MemoryBlock {
 
 /// Where a buffer is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum BufferPlacement {
     /// At `offset` bytes into a memory block of the graph.
     Inside {
         /// The memory.
@@ -173,7 +176,7 @@ impl MemoryBounds {
 
 /// The effects of a budget on the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Budgeted {
+pub struct BudgetEffects {
     /// The budget in bytes, for each device.
     pub budget: u64,
     /// The edges that were added.
@@ -203,7 +206,7 @@ pub struct BudgetStep {
 
 /// The memory that an access of a statement refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pointed {
+pub struct AccessTarget {
     /// The buffer.
     pub buffer: BufferId,
     /// Offset from the start of the buffer, in bytes.
@@ -214,9 +217,9 @@ pub struct Pointed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccessTargets {
     /// One target for each access, statement by statement.
-    pub list: Vector<PointedId, Pointed>,
+    pub list: Vector<AccessTargetId, AccessTarget>,
     /// The index in `list` of each statement's first access.
-    pub first_of: Vector<StatementId, PointedId>,
+    pub first_of: Vector<StatementId, AccessTargetId>,
 }
 
 impl AccessTargets {
@@ -226,11 +229,11 @@ impl AccessTargets {
         let mut list = Vector::new();
         let mut first_of = Vector::with_capacity(program.statements.len());
         for statement in program.statements.iter() {
-            first_of.push(PointedId::new(list.len()));
+            first_of.push(AccessTargetId::new(list.len()));
             list.extend(statement.accesses.iter().map(|access| {
                 let element = u64::from(program.buffers[access.buffer].element);
                 // The build has checked that the range lies in its buffer.
-                Pointed { buffer: access.buffer, offset: dims[access.lo].wrapping_mul(element) }
+                AccessTarget { buffer: access.buffer, offset: dims[access.lo].wrapping_mul(element) }
             }));
         }
         AccessTargets { list, first_of }
@@ -239,7 +242,7 @@ impl AccessTargets {
 
 /// Why fewer launches are fused than possible. A chain keeps the buffers of all its members alive at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum ChainCut {
     /// Whole chains would take more memory than allowed.
     Pages {
         /// Bytes of the plan with whole chains.
@@ -259,20 +262,20 @@ pub struct Operations {
     /// Memory blocks, in the order of their first use.
     pub memories: Vector<MemoryId, MemoryBlock>,
     /// Where each buffer of the program is in memory.
-    pub places: Vector<BufferId, Place>,
+    pub places: Vector<BufferId, BufferPlacement>,
     /// The size and lower bounds of the plan of the temporaries, if there is one.
     pub bounds: Option<MemoryBounds>,
     /// A lower bound in bytes for the driver's placement of memory nodes. `None` if the compiler places the
     /// buffers.
     pub at_least: Option<u64>,
     /// The effects of the budget, if there is one.
-    pub budget: Option<Budgeted>,
+    pub budget: Option<BudgetEffects>,
     /// Number of edges before transitive reduction, for the report.
     pub edges_before_reduction: usize,
     /// The length of the longest path of kernels, copies and fills.
     pub depth: usize,
     /// The operation of each statement that has one.
-    pub of_statement: Vector<StatementId, Option<OperationId>>,
+    pub operation_of: Vector<StatementId, Option<OperationId>>,
     /// The targets of the accesses.
     pub targets: AccessTargets,
     /// Batched launches.
@@ -280,9 +283,9 @@ pub struct Operations {
     /// Fused launches.
     pub chains: Vector<ChainId, Chain>,
     /// The elided temporaries: they stay in registers of one chain and have no memory.
-    pub left_out: BTreeSet<BufferId>,
+    pub elided: BTreeSet<BufferId>,
     /// Why chains were cut, if they were.
-    pub cut: Option<Cut>,
+    pub cut: Option<ChainCut>,
     /// The number of branches that are serialised after another one in its lane.
     pub serialized: usize,
     /// The number of programmatic edges.
@@ -291,26 +294,26 @@ pub struct Operations {
 
 impl Operations {
     /// Counts the nodes of each kind.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> NodeCounts {
+        let mut counts = NodeCounts::default();
         for operation in &self.list {
-            let count = match operation.what {
-                What::Statement(kind) => kind.count(&mut counts),
-                What::Hub => Some(&mut counts.hubs),
-                What::Alloc { .. } => Some(&mut counts.allocs),
-                What::Free { .. } | What::FreeTaken { .. } => Some(&mut counts.frees),
+            let count = match operation.kind {
+                OperationKind::Statement(kind) => kind.count(&mut counts),
+                OperationKind::Hub => Some(&mut counts.hubs),
+                OperationKind::Alloc { .. } => Some(&mut counts.allocs),
+                OperationKind::Free { .. } | OperationKind::FreeTaken { .. } => Some(&mut counts.frees),
             };
             count.into_iter().for_each(|count| *count += 1);
         }
         counts
     }
 
-    /// Computes `of_statement`. Must be called after each change of the list.
+    /// Computes `operation_of`. Must be called after each change of the list.
     pub fn index(&mut self, statements: usize) {
-        self.of_statement = Vector::filled(None, statements);
+        self.operation_of = Vector::filled(None, statements);
         for (at, operation) in self.list.enumerate() {
             for &source in &operation.sources {
-                self.of_statement[source] = Some(at);
+                self.operation_of[source] = Some(at);
             }
         }
     }
@@ -323,11 +326,11 @@ impl Operations {
 
     /// Returns the conditional body that contains an operation. A hub is in the same body as its predecessors.
     pub fn body_of(&self, scopes: &Scopes, operation: &Operation) -> Option<ScopeId> {
-        match (operation.sources.first(), &operation.what) {
+        match (operation.sources.first(), &operation.kind) {
             (Some(&source), _) => scopes.around(source),
-            (None, What::Hub) => {
+            (None, OperationKind::Hub) => {
                 let mut before = operation.after.iter().map(|&before| &self.list[before]);
-                self.body_of(scopes, before.find(|before| !before.what.is_memory())?)
+                self.body_of(scopes, before.find(|before| !before.kind.is_memory())?)
             }
             (None, _) => None,
         }

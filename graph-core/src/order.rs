@@ -15,13 +15,13 @@ mod frontier;
 mod functions;
 pub mod shared;
 
-use crate::bounds::Bounds;
+use crate::bounds::RangeBounds;
 use crate::codes::Code;
-use crate::condition::Word;
-use crate::diagnostic::{Diagnostic, Site};
+use crate::condition::ConditionKeyword;
+use crate::diagnostic::{Diagnostic, DiagnosticSite};
 use crate::index::{Index, Vector, narrow};
-use crate::ir::{Access, BufferId, DimId, Kind, Program, StatementId};
-use crate::kind::Meeting;
+use crate::ir::{Access, BufferId, DimId, Program, StatementId, StatementKind};
+use crate::kind::Fence;
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use crate::scopes::{ConditionalBody, Scopes};
@@ -32,7 +32,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 
 /// A lowered program that is not checked yet.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct LoweredProgram {
     /// The program. Its `&mut` arguments of launches are still [`ReadWrite`](crate::ir::Mode::ReadWrite).
     pub program: Program,
     /// The polynomial of each of the program's `dims`.
@@ -75,7 +75,7 @@ pub struct Region {
     /// Pairs of a buffer that a name denotes after the choice, and the buffer that it denotes if this arm runs.
     pub joined: Vec<(BufferId, BufferId)>,
     /// Its arm, if the region is an arm of a choice.
-    pub arm: Option<Arm>,
+    pub arm: Option<ChoiceArm>,
     /// The condition before it, if it is a conditional body. The device then decides.
     pub condition: Option<StatementId>,
 }
@@ -93,7 +93,7 @@ pub struct JoinedBuffer<'r> {
 
 /// An arm of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arm {
+pub struct ChoiceArm {
     /// The number of the choice.
     pub choice: u32,
     /// The number of the arm.
@@ -118,7 +118,7 @@ impl Regions {
         for scope in &scopes.list {
             close(&mut self.list, &mut ends, scope.condition);
             let ConditionalBody { condition, join, first, body, .. } = scope;
-            let arm = (body.word != Word::While).then(|| Arm {
+            let arm = (body.word != ConditionKeyword::While).then(|| ChoiceArm {
                 choice: first.as_u32(),
                 number: body.arm,
                 completes: body.completes(),
@@ -185,9 +185,9 @@ impl Regions {
 #[derive(Clone, Debug)]
 pub struct Ordered {
     /// The program.
-    pub source: Source,
+    pub source: LoweredProgram,
     /// Its bounds, with the facts about them.
-    pub bounds: Bounds,
+    pub bounds: RangeBounds,
     /// The direct dependencies of the statements, with their causes. Acyclic.
     pub graph: OrderGraph,
     /// The order of all statements.
@@ -209,7 +209,7 @@ pub enum Cause {
     After(u32),
     /// The later statement is an event record, or the earlier one an event wait; likewise for values and
     /// semaphores.
-    Meeting,
+    Fence,
 }
 
 /// The order graph: a node for each statement, an edge for each direct dependency.
@@ -258,13 +258,17 @@ impl OrderGraph {
     }
 }
 
-impl Source {
+impl LoweredProgram {
     /// Makes a flat program without reported errors, whose lengths and bounds have these values.
-    pub fn with_values(program: Program, functions: Functions, values: &Vector<DimId, u64>) -> Source {
+    pub fn with_values(
+        program: Program,
+        functions: Functions,
+        values: &Vector<DimId, u64>,
+    ) -> LoweredProgram {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let poisoned = Vector::filled(false, program.buffers.len());
         let regions = Regions { functions, ..Regions::default() };
-        Source { program, polys, poisoned, order_unknown: false, regions }
+        LoweredProgram { program, polys, poisoned, order_unknown: false, regions }
     }
 
     /// Returns the bounds of an access as polynomials.
@@ -316,8 +320,8 @@ impl Source {
 
 /// Orders a program. Reports a cycle as a diagnostic and drops the edge that closes it, so that the checks can go
 /// on.
-pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
-    let bounds = Bounds::new(source.polys.clone(), source.facts());
+pub fn order(source: LoweredProgram) -> (Ordered, Vec<Diagnostic>) {
+    let bounds = RangeBounds::new(source.polys.clone(), source.facts());
     let mut graph = OrderGraph::new(source.program.statements.len());
     let functions = &source.regions.functions;
     let mut uses = |from, to, buffer| graph.add(from, to, Cause::Uses(buffer));
@@ -326,14 +330,14 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     } else if !functions.is_uniform() {
         frontier::infer_between(&source.program, functions, &bounds, &mut uses);
     }
-    meetings(&source.program, functions, &mut |from, to| graph.add(from, to, Cause::Meeting));
+    add_fences(&source.program, functions, &mut |from, to| graph.add(from, to, Cause::Fence));
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
             graph.add(from, to, Cause::After(index));
         }
     }
     let mut diagnostics = Vec::new();
-    let (reach, preds) = without_cycles(&source.program, &mut graph, &mut diagnostics);
+    let (reach, preds) = break_cycles(&source.program, &mut graph, &mut diagnostics);
     let (preds, memory_after) = contracted(&source.program, &reach, preds);
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
@@ -348,11 +352,11 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
 /// no such statements; the statements around them order them.
 ///
 /// O(statements × such statements) if a function has explicit order, else O(statements).
-fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(StatementId, StatementId)) {
-    if !program.statements.iter().any(|statement| statement.kind.meeting().is_some()) {
+fn add_fences(program: &Program, functions: &Functions, edge: &mut dyn FnMut(StatementId, StatementId)) {
+    if !program.statements.iter().any(|statement| statement.kind.fence().is_some()) {
         return;
     }
-    let scopes = Scopes::of(program);
+    let scopes = Scopes::new(program);
     let mut earlier: Vec<StatementId> = Vec::new();
     let (mut waits, mut signals): (Vec<StatementId>, Vec<StatementId>) = (Vec::new(), Vec::new());
     for (id, statement) in program.statements.enumerate() {
@@ -361,8 +365,8 @@ fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(State
         }
         let inferred = |from: &StatementId| !functions.is_explicit(program, *from, id);
         waits.iter().copied().filter(inferred).for_each(|wait| edge(wait, id));
-        match statement.kind.meeting() {
-            Some(Meeting::BehindAll) => {
+        match statement.kind.fence() {
+            Some(Fence::AfterAll) => {
                 earlier.iter().copied().filter(inferred).for_each(|before| edge(before, id));
                 // A successor of this statement is a successor of all its predecessors.
                 if functions.is_uniform() {
@@ -371,8 +375,8 @@ fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(State
                 }
                 signals.push(id);
             }
-            Some(Meeting::BeforeAll) => {
-                if matches!(statement.kind, Kind::Sync(..)) {
+            Some(Fence::BeforeAll) => {
+                if matches!(statement.kind, StatementKind::Sync(..)) {
                     signals.iter().copied().filter(inferred).for_each(|signal| edge(signal, id));
                 }
                 if functions.is_uniform() {
@@ -388,14 +392,14 @@ fn meetings(program: &Program, functions: &Functions, edge: &mut dyn FnMut(State
 
 /// Returns the order and the direct predecessors. While there is a cycle, reports CW204 and removes its forward
 /// `#[after]` edge.
-fn without_cycles(
+fn break_cycles(
     program: &Program,
     graph: &mut OrderGraph,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Reach, Preds) {
     loop {
         let preds = graph.preds();
-        let path = match Reach::of(&preds) {
+        let path = match Reach::new(&preds) {
             Ok(reach) => return (reach, preds),
             Err(Cycle { path }) => path,
         };
@@ -406,7 +410,7 @@ fn without_cycles(
             .find_map(|(from, to)| {
                 let index = graph.causes(from, to).find_map(|cause| match cause {
                     Cause::After(index) => Some(index),
-                    Cause::Uses(_) | Cause::Meeting => None,
+                    Cause::Uses(_) | Cause::Fence => None,
                 });
                 Some((from, to, index?))
             });
@@ -433,12 +437,12 @@ fn cycle(
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
     let name = |id: StatementId| &program.statements[id].name;
-    let text = in_a_row(around.iter().map(|&id| format!("`{}`", name(id))), |text, times| {
+    let text = merge_repeated(around.iter().map(|&id| format!("`{}`", name(id))), |text, times| {
         if times == 2 { format!("{text} -> {text}") } else { format!("{text} ({times} times)") }
     });
     let mut diagnostic = Diagnostic::new(
         Code::CW204,
-        Site::After(to, index),
+        DiagnosticSite::After(to, index),
         format!("the order has a cycle: {}", text.join(" -> ")),
     );
     let mut notes = Vec::new();
@@ -450,15 +454,17 @@ fn cycle(
             Some(Cause::Uses(buffer)) => {
                 format!("uses `{}` after it", program.buffers[*buffer].name)
             }
-            Some(Cause::Meeting) => match before.kind {
-                kind if kind.meeting() == Some(Meeting::BeforeAll) => {
+            Some(Cause::Fence) => match before.kind {
+                kind if kind.fence() == Some(Fence::BeforeAll) => {
                     format!("is written after that `{}`", kind.name())
                 }
                 _ => match after.kind {
-                    Kind::Sync(word, _) if word.waits() => {
+                    StatementKind::Sync(word, _) if word.waits() => {
                         format!("is a `{}` behind that `{}`", word.name(), before.kind.name())
                     }
-                    Kind::Record(_) => "records an event after all that is written before it".to_owned(),
+                    StatementKind::Record(_) => {
+                        "records an event after all that is written before it".to_owned()
+                    }
                     kind => format!("is a `{}` after all that is written before it", kind.name()),
                 },
             },
@@ -469,7 +475,7 @@ fn cycle(
             before.name, before.line, after.name, after.line
         ));
     }
-    for note in in_a_row(notes, |text, times| format!("{text}, {times} times")) {
+    for note in merge_repeated(notes, |text, times| format!("{text}, {times} times")) {
         diagnostic = diagnostic.note(note);
     }
     diagnostic
@@ -477,7 +483,7 @@ fn cycle(
 }
 
 /// Merges consecutive equal texts. Statements made by a loop of a builder have one name and one line.
-fn in_a_row(
+fn merge_repeated(
     texts: impl IntoIterator<Item = String>,
     several: impl Fn(String, usize) -> String,
 ) -> Vec<String> {

@@ -27,32 +27,35 @@
 use std::collections::BTreeMap;
 
 use crate::index::{Index, Vector, ids, indices};
-use crate::ir::{Kind, Program, StatementId};
-use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
-use crate::operation::{Operation, OperationId, What};
+use crate::ir::{Program, StatementId, StatementKind};
+use crate::launches::{Batch, ContractedOrder, Launch, NodeLaunch, Tuning};
+use crate::operation::{Operation, OperationId, OperationKind};
 use crate::reach::Reach;
 
 /// Marks the programmatic edges in a list of operations, and returns their number. `run` returns the launch of an
 /// operation, or of the kernel that sets the conditions of a statement.
-pub fn mark(
+pub fn mark_programmatic_edges(
     list: &mut Vector<OperationId, Operation>,
     tuning: &Tuning,
-    run: impl Fn(&Operation) -> Option<Run>,
+    run: impl Fn(&Operation) -> Option<NodeLaunch>,
 ) -> usize {
-    let runs: Vector<OperationId, Option<Run>> = list.iter().map(run).collect();
+    let runs: Vector<OperationId, Option<NodeLaunch>> = list.iter().map(run).collect();
     let mut dependents = Vector::filled(0u32, list.len());
-    for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
+    for operation in list.iter().filter(|operation| !operation.kind.is_memory()) {
         operation.after.iter().for_each(|&before| dependents[before] += 1);
     }
-    let levels = OperationLevels::of(list);
+    let levels = OperationLevels::new(list);
     let producer = |at: OperationId| -> Option<OperationId> {
         runs[at].filter(|run| run.waits)?;
-        let mut others = list[at].after.iter().copied().filter(|&before| !list[before].what.is_memory());
+        let mut others = list[at].after.iter().copied().filter(|&before| !list[before].kind.is_memory());
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first] == 1;
         let one_to_one = one_to_one && list[first].device == list[at].device;
         let gains = tuning.overlap.beside_others || levels.count(at) == 1;
-        let runs_kernels = matches!(list[first].what, What::KERNEL | What::Statement(Kind::Capture(())));
+        let runs_kernels = matches!(
+            list[first].kind,
+            OperationKind::KERNEL | OperationKind::Statement(StatementKind::Capture(()))
+        );
         (one_to_one && gains && runs_kernels).then_some(first)
     };
     let alone = |at: OperationId, before: OperationId| levels.count(at) == 1 && levels.count(before) == 1;
@@ -88,19 +91,19 @@ struct OperationLevels {
 }
 
 impl OperationLevels {
-    fn of(list: &Vector<OperationId, Operation>) -> OperationLevels {
+    fn new(list: &Vector<OperationId, Operation>) -> OperationLevels {
         let mut levels = OperationLevels { of: Vector::with_capacity(list.len()), counts: Vector::new() };
         for operation in list {
             let before = operation
                 .after
                 .iter()
-                .map(|&before| levels.of[before].index() + usize::from(!list[before].what.is_memory()));
+                .map(|&before| levels.of[before].index() + usize::from(!list[before].kind.is_memory()));
             let level = Level::new(before.max().unwrap_or(0));
             levels.of.push(level);
             if levels.counts.len() <= level.index() {
                 levels.counts.resize(level.index() + 1, 0);
             }
-            levels.counts[level] += usize::from(!operation.what.is_memory());
+            levels.counts[level] += usize::from(!operation.kind.is_memory());
         }
         levels
     }
@@ -114,13 +117,13 @@ impl OperationLevels {
 /// Returns, for each statement, the dependents that will have a programmatic edge when [`mark`] runs after
 /// emission. Memory nodes have full edges: a path from the producer through a free and an alloc to the consumer
 /// would make the consumer wait for the end of the producer.
-pub fn followers(
+pub fn programmatic_dependents(
     program: &Program,
     reach: &Reach,
     batches: &[Batch],
     launches: &Vector<StatementId, Option<Launch>>,
 ) -> Vector<StatementId, Vec<StatementId>> {
-    let nodes = Contracted::new(reach, batches);
+    let nodes = ContractedOrder::new(reach, batches);
     let launch = |id: StatementId| launches.get(id).and_then(Option::as_ref);
     let mut followers = Vector::filled(Vec::new(), reach.len());
     let mut members: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();

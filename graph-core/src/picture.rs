@@ -96,7 +96,7 @@ pub fn is_direction(c: char) -> bool {
 
 /// The style of a text.
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub struct TextStyle {
     /// The font size in pixels.
     pub size: f64,
     /// The colour.
@@ -109,41 +109,41 @@ pub struct Style {
     pub anchor: &'static str,
 }
 
-impl Style {
+impl TextStyle {
     /// Returns the style of primary text.
     #[must_use]
-    pub const fn dark(size: f64) -> Style {
-        Style { size, fill: DARK, bold: false, mono: false, anchor: "start" }
+    pub const fn dark(size: f64) -> TextStyle {
+        TextStyle { size, fill: DARK, bold: false, mono: false, anchor: "start" }
     }
 
     /// Returns the style of secondary text.
     #[must_use]
-    pub const fn faint(size: f64) -> Style {
-        Style { fill: FAINT, ..Style::dark(size) }
+    pub const fn faint(size: f64) -> TextStyle {
+        TextStyle { fill: FAINT, ..TextStyle::dark(size) }
     }
 
     /// Returns the style in a monospace font.
     #[must_use]
-    pub const fn mono(self) -> Style {
-        Style { mono: true, ..self }
+    pub const fn mono(self) -> TextStyle {
+        TextStyle { mono: true, ..self }
     }
 
     /// Returns the style in bold.
     #[must_use]
-    pub const fn bold(self) -> Style {
-        Style { bold: true, ..self }
+    pub const fn bold(self) -> TextStyle {
+        TextStyle { bold: true, ..self }
     }
 
     /// Returns the style anchored at the end of the text.
     #[must_use]
-    pub const fn at_end(self) -> Style {
-        Style { anchor: "end", ..self }
+    pub const fn at_end(self) -> TextStyle {
+        TextStyle { anchor: "end", ..self }
     }
 
     /// Returns the style anchored at the middle of the text.
     #[must_use]
-    pub const fn centred(self) -> Style {
-        Style { anchor: "middle", ..self }
+    pub const fn centred(self) -> TextStyle {
+        TextStyle { anchor: "middle", ..self }
     }
 }
 
@@ -175,8 +175,8 @@ impl Canvas {
     }
 
     /// Adds a line of text. `x` and `y` are the position of the style's anchor on the base line.
-    pub fn text(&mut self, x: f64, y: f64, style: Style, text: &str) {
-        let Style { size, fill, bold, mono, anchor } = style;
+    pub fn text(&mut self, x: f64, y: f64, style: TextStyle, text: &str) {
+        let TextStyle { size, fill, bold, mono, anchor } = style;
         let family = if mono { format!(" font-family=\"{MONO}\"") } else { String::new() };
         let weight = if bold { " font-weight=\"bold\"" } else { "" };
         let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };

@@ -1,6 +1,6 @@
 //! Computes the live range of each buffer, from the order of the statements. Stage 3 of the compiler.
 //!
-//! Invariants of [`Placed`]:
+//! Invariants of [`Liveness`]:
 //! - an allocated buffer without users has no live range;
 //! - `ends` of a buffer are the maximal elements of its users and of the statements that its `free` is `#[after]`:
 //!   exactly the dependencies of the free;
@@ -15,7 +15,7 @@ use crate::scopes::Scopes;
 
 /// The live ranges of the buffers of a program.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct Liveness {
     /// The order of the statements. Memory statements are isolated nodes in it.
     pub reach: Reach,
     /// The live range of each buffer. `None` if the graph neither allocates nor frees it.
@@ -42,7 +42,7 @@ pub struct LiveRange {
     pub ends: Vec<StatementId>,
 }
 
-impl Placed {
+impl Liveness {
     /// Returns true if the live range of `b` ends before the live range of `c` begins, in every schedule of the
     /// order. Bytes of taken-over buffers are not reused.
     pub fn before(&self, b: BufferId, c: BufferId) -> bool {
@@ -53,7 +53,7 @@ impl Placed {
     }
 }
 
-impl Placed {
+impl Liveness {
     /// Extends each live range that begins or ends in a conditional body to the whole outermost conditional. Memory
     /// nodes are not allowed in bodies.
     pub fn hoist(&mut self, scopes: &Scopes) {
@@ -82,13 +82,13 @@ impl Placed {
 /// # Errors
 ///
 /// A cycle that the added edges close.
-pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
+pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Liveness, Cycle> {
     let mut preds = Vector::filled(Vec::new(), program.statements.len());
     for &(from, to) in edges {
         preds[to].push(from);
     }
-    let reach = Reach::of(&preds)?;
-    let Uses { mut users, alloc_after, free_after, after_alloc } = Uses::of(program);
+    let reach = Reach::new(&preds)?;
+    let LiveRangeInputs { mut users, alloc_after, free_after, after_alloc } = LiveRangeInputs::new(program);
     let live_ranges = program
         .buffers
         .enumerate()
@@ -119,11 +119,11 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
             })
         })
         .collect();
-    Ok(Placed { reach, live_ranges })
+    Ok(Liveness { reach, live_ranges })
 }
 
 /// The statements that determine live ranges.
-struct Uses<'p> {
+struct LiveRangeInputs<'p> {
     /// The users of each buffer, ascending.
     users: Vector<BufferId, Vec<StatementId>>,
     /// The statements that each alloc is `#[after]`.
@@ -134,10 +134,10 @@ struct Uses<'p> {
     after_alloc: Vector<BufferId, Vec<StatementId>>,
 }
 
-impl<'p> Uses<'p> {
-    fn of(program: &'p Program) -> Uses<'p> {
+impl<'p> LiveRangeInputs<'p> {
+    fn new(program: &'p Program) -> LiveRangeInputs<'p> {
         let buffers = program.buffers.len();
-        let mut uses = Uses {
+        let mut uses = LiveRangeInputs {
             users: Vector::filled(Vec::new(), buffers),
             alloc_after: Vector::filled(&[], buffers),
             free_after: Vector::filled(&[], buffers),

@@ -76,7 +76,7 @@ impl Reach {
     /// O(edges + reduced edges × n / 512) time and n² / 256 + 64 n bytes if each node shares most ancestors with
     /// one of its predecessors, as in chains, fork-joins and layers. At worst O(reduced edges × n / 64) time and n²
     /// / 15 bytes.
-    pub fn of(preds: &Vector<Node, Vec<Node>>) -> Result<Reach, Cycle> {
+    pub fn new(preds: &Vector<Node, Vec<Node>>) -> Result<Reach, Cycle> {
         let n = preds.len();
         let topological = topological(preds)?;
         let mut position = Vector::filled(Position::new(0), n);
@@ -297,7 +297,7 @@ impl Reach {
     /// Computes the positions of the descendants of each node, from the rows of its direct successors.
     fn descendant_rows(&self) -> SharedRows<Node> {
         let mut rows = SharedRows::new(self.len(), self.len());
-        let followers = Followers::of(&self.reduced);
+        let followers = Followers::new(&self.reduced);
         for &v in self.topological.iter().rev() {
             let mut row = rows.fill(v);
             for &w in followers.of_node(v) {
@@ -317,7 +317,7 @@ struct Followers {
 }
 
 impl Followers {
-    fn of(preds: &Vector<Node, Vec<Node>>) -> Followers {
+    fn new(preds: &Vector<Node, Vec<Node>>) -> Followers {
         let n = preds.len();
         let mut starts = vec![0usize; n + 1];
         for &p in preds.iter().flatten() {
@@ -372,7 +372,7 @@ fn sorted(nodes: &[Node], keep: impl Fn(Node) -> bool) -> Vec<Node> {
 fn topological(preds: &Vector<Node, Vec<Node>>) -> Result<Vector<Position, Node>, Cycle> {
     let n = preds.len();
     let mut waits_for: Vector<Node, usize> = preds.iter().map(Vec::len).collect();
-    let followers = Followers::of(preds);
+    let followers = Followers::new(preds);
     let mut ready: BinaryHeap<Reverse<Node>> =
         ids(n).filter(|&v: &Node| waits_for[v] == 0).map(Reverse).collect();
     let mut order = Vec::with_capacity(n);
@@ -396,7 +396,7 @@ mod tests {
     type Preds = Vector<Node, Vec<Node>>;
 
     fn of(preds: &[&[usize]]) -> Result<Reach, Cycle> {
-        Reach::of(&preds.iter().map(|list| list.iter().map(|&p| Node::new(p)).collect()).collect())
+        Reach::new(&preds.iter().map(|list| list.iter().map(|&p| Node::new(p)).collect()).collect())
     }
 
     /// Warshall's closure, as a simple reference.
@@ -451,7 +451,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_the_closure(preds in acyclic(150)) {
-            let reach = Reach::of(&preds).unwrap();
+            let reach = Reach::new(&preds).unwrap();
             let closure = closure(&preds);
             for a in preds.ids() {
                 for b in preds.ids() {
@@ -469,7 +469,7 @@ mod tests {
 
         #[test]
         fn the_order_takes_the_smallest_that_is_ready(preds in acyclic(40)) {
-            let reach = Reach::of(&preds).unwrap();
+            let reach = Reach::new(&preds).unwrap();
             let mut done = Vector::filled(false, preds.len());
             for &v in reach.topological() {
                 let ready = preds.ids().find(|&v| !done[v] && preds[v].iter().all(|&p| done[p]));
@@ -480,7 +480,7 @@ mod tests {
 
         #[test]
         fn the_reduction_is_least_and_keeps_the_order(preds in acyclic(40)) {
-            let reach = Reach::of(&preds).unwrap();
+            let reach = Reach::new(&preds).unwrap();
             let whole = closure(&preds);
             prop_assert_eq!(reach.reduced(), &reach.reduce(&preds));
             prop_assert_eq!(&closure(reach.reduced()), &whole);
@@ -502,7 +502,7 @@ mod tests {
                 proptest::collection::vec(0usize..120, 1..100),
             ],
         ) {
-            let reach = Reach::of(&preds).unwrap();
+            let reach = Reach::new(&preds).unwrap();
             let nodes: Vec<Node> = picks.iter().map(|v| Node::new(v % preds.len())).collect();
             let before = |a: Node, b: Node| reach.precedes(a, b);
             let mut sorted = nodes.clone();
@@ -526,7 +526,7 @@ mod tests {
         #[test]
         fn a_cycle_is_whole_or_there_is_none(preds in any_graph(20)) {
             let closure = closure(&preds);
-            match Reach::of(&preds) {
+            match Reach::new(&preds) {
                 Ok(_) => prop_assert!((0..preds.len()).all(|v| !closure[v][v])),
                 Err(Cycle { path }) => {
                     for (i, v) in path.iter().enumerate() {
@@ -570,12 +570,12 @@ mod tests {
         let (first, last) = (Node::new(0), Node::new(n - 1));
         for preds in [chain, window, layers] {
             let started = std::time::Instant::now();
-            let reach = Reach::of(&preds).unwrap();
+            let reach = Reach::new(&preds).unwrap();
             let rows = started.elapsed();
             assert!(reach.precedes(first, last) && reach.descendant_row(first).has(Position::new(n - 1)));
             println!("ancestors {rows:?}, both {:?}", started.elapsed());
         }
         let ring = graph(&|v| vec![(v + n - 1) % n]);
-        assert_eq!(Reach::of(&ring).unwrap_err().path.len(), n);
+        assert_eq!(Reach::new(&ring).unwrap_err().path.len(), n);
     }
 }

@@ -51,16 +51,16 @@ impl<R: Index> SharedRows<R> {
     }
 
     /// Returns an empty row to fill. Rows that use it as a source must be filled later.
-    pub fn fill(&mut self, row: R) -> Filling<'_, R> {
+    pub fn fill(&mut self, row: R) -> RowBuilder<'_, R> {
         let (own, from) = (narrow(self.blocks.len()), self.table.len());
         self.places[row.index()] = (from, from);
-        Filling { rows: self, row: row.index(), from, own }
+        RowBuilder { rows: self, row: row.index(), from, own }
     }
 }
 
 /// The row that is being filled, at the end of the table.
 #[derive(Debug)]
-pub struct Filling<'r, R> {
+pub struct RowBuilder<'r, R> {
     rows: &'r mut SharedRows<R>,
     row: usize,
     /// The start of the row in the table.
@@ -69,7 +69,7 @@ pub struct Filling<'r, R> {
     own: u32,
 }
 
-impl<R: Index> Filling<'_, R> {
+impl<R: Index> RowBuilder<'_, R> {
     /// Returns true if bit `at` is set.
     #[must_use]
     pub fn has<I: Index>(&self, at: I) -> bool {

@@ -17,52 +17,54 @@
 //! - A choice whose condition is known in an iteration takes its arm.
 
 mod condition;
-mod turns;
+mod iterations;
 
 use cuweave_ptx::poly::{Facts, Poly};
 
-use crate::condition::{Condition as Body, Word};
+use crate::condition::{Condition as Body, ConditionKeyword};
 use crate::ids::VariableId;
 use crate::index::{Index, Vector, narrow, size};
-use crate::ir::{Access, BufferId, CallId, DimId, Kind, Origin, Program, Statement, StatementId, View};
+use crate::ir::{
+    Access, BufferId, CallId, DimId, Origin, Program, Statement, StatementId, StatementKind, View,
+};
 use crate::kind::Lifetime;
-use crate::order::{Arm, Region, Regions, Source};
+use crate::order::{ChoiceArm, LoweredProgram, Region, Regions};
 use crate::structure::{Argument, Item, Structure};
 
-pub use condition::{Condition, Number, Relation, Test};
+pub use condition::{ChoiceCondition, ChoiceTest, IntegerExpression, Relation};
 
 /// A sampled program, and the template of each of its statements.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     /// The program.
-    pub source: Source,
+    pub source: LoweredProgram,
     /// The template of each statement.
     pub templates: Vector<StatementId, StatementId>,
 }
 
 /// Facts of the macro about a structured function, beyond its templates.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape<'s> {
+pub struct FunctionShape<'s> {
     /// Its loops, choices and calls.
     pub structure: &'s Structure,
     /// The variable of each loop, as used in the polynomials.
     pub variables: &'s Vector<VariableId, Poly>,
     /// The condition of each choice.
-    pub conditions: &'s [Condition],
+    pub conditions: &'s [ChoiceCondition],
 }
 
 /// Samples a function. The statements of `source` are its templates.
-pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
+pub fn sample(source: &LoweredProgram, shape: &FunctionShape<'_>) -> Sampled {
     let (fresh, discarded) = (source.regions.fresh.clone(), source.regions.discarded.clone());
     let mut sampler = Sampler {
         source,
         shape,
-        turns: Vec::new(),
+        iterations: Vec::new(),
         assumed: Vec::new(),
         copies: 1,
         buffers: source.program.buffers.ids().collect(),
         born: Vector::filled(false, source.program.buffers.len()),
-        out: Source {
+        out: LoweredProgram {
             program: Program {
                 statements: Vector::new(),
                 views: Vec::new().into(),
@@ -86,10 +88,10 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
 }
 
 struct Sampler<'s> {
-    source: &'s Source,
-    shape: &'s Shape<'s>,
+    source: &'s LoweredProgram,
+    shape: &'s FunctionShape<'s>,
     /// The loop variables in scope, each with its current value.
-    turns: Vec<(Poly, Poly)>,
+    iterations: Vec<(Poly, Poly)>,
     /// Polynomials known to be non-negative in the current iterations and arms.
     assumed: Vec<Poly>,
     /// The number of copies of each statement: the product of the sampled iterations of the enclosing loops.
@@ -98,7 +100,7 @@ struct Sampler<'s> {
     buffers: Vector<BufferId, BufferId>,
     /// The buffers of the templates that were allocated.
     born: Vector<BufferId, bool>,
-    out: Source,
+    out: LoweredProgram,
     templates: Vector<StatementId, StatementId>,
     /// The latest instance of each statement.
     latest: Vector<StatementId, Option<StatementId>>,
@@ -129,13 +131,13 @@ impl Sampler<'_> {
     /// Adds the views taken in this iteration of the innermost loop, or outside loops. The build checks that each
     /// is inside its parent, so the order may rely on it.
     fn views(&mut self) {
-        let innermost = self.turns.last().map(|(variable, _)| variable.clone());
+        let innermost = self.iterations.last().map(|(variable, _)| variable.clone());
         for view in self.source.program.views.iter() {
             let ends = [view.lo, view.hi, view.of.0, view.of.1];
             let mentioned =
                 |variable: &Poly| ends.iter().any(|&end| mentions(&self.source.polys[end], variable));
             let of_turn = innermost.as_ref().is_none_or(mentioned);
-            let sampled = |variable: &Poly| self.turns.iter().any(|(known, _)| known == variable);
+            let sampled = |variable: &Poly| self.iterations.iter().any(|(known, _)| known == variable);
             if !of_turn
                 || self.shape.variables.iter().any(|variable| mentioned(variable) && !sampled(variable))
             {
@@ -148,7 +150,7 @@ impl Sampler<'_> {
 
     fn statement(&mut self, id: StatementId) {
         let template = &self.source.program.statements[id];
-        if let Kind::Join(_) = template.kind
+        if let StatementKind::Join(_) = template.kind
             && let Some((region, choice)) = self.bodies.pop()
         {
             self.close(region);
@@ -156,8 +158,8 @@ impl Sampler<'_> {
         }
         let at = self.next();
         let kind = match template.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(buffer, at)),
-            Some(Lifetime::Ends(&buffer)) => Kind::Free(self.buffers[buffer]),
+            Some(Lifetime::Begins(&buffer)) => StatementKind::Alloc(self.allocate(buffer, at)),
+            Some(Lifetime::Ends(&buffer)) => StatementKind::Free(self.buffers[buffer]),
             None => template.kind,
         };
         // Read before the results are named, since a result may reuse the name of an argument.
@@ -184,13 +186,13 @@ impl Sampler<'_> {
         self.out.program.statements.push(statement);
         self.templates.push(id);
         self.latest[id] = Some(at);
-        if let Kind::Condition(body) = template.kind {
+        if let StatementKind::Condition(body) = template.kind {
             self.begin_body(at, &body);
         }
         // A call ends the lifetime of the buffers that it takes over.
         for buffer in handed_over {
             let statement = Statement {
-                kind: Kind::Free(buffer),
+                kind: StatementKind::Free(buffer),
                 accesses: Vec::new().into(),
                 after: Vec::new().into(),
                 ..template.clone()
@@ -207,8 +209,11 @@ impl Sampler<'_> {
         self.out.regions.choices = self.out.regions.choices.max(choice + 1);
         let opened = &mut self.out.regions.list[region];
         opened.condition = Some(condition);
-        opened.arm =
-            (body.word != Word::While).then(|| Arm { choice, number: body.arm, completes: body.completes() });
+        opened.arm = (body.word != ConditionKeyword::While).then(|| ChoiceArm {
+            choice,
+            number: body.arm,
+            completes: body.completes(),
+        });
         self.bodies.push((region, choice));
     }
 
@@ -218,8 +223,8 @@ impl Sampler<'_> {
             && self.source.program.statements[call].kind.lifetime().is_none()
     }
 
-    fn handed_over(&self, kind: Kind) -> Vec<BufferId> {
-        let Kind::Call(call) = kind else { return Vec::new() };
+    fn handed_over(&self, kind: StatementKind) -> Vec<BufferId> {
+        let StatementKind::Call(call) = kind else { return Vec::new() };
         let call: CallId = call;
         let moved = |argument: &Argument| match argument {
             Argument::Moved(buffer) => Some(self.buffers[*buffer]),
@@ -254,7 +259,7 @@ impl Sampler<'_> {
 
     /// Returns a bound with the loop variables replaced by their values.
     fn dim(&mut self, dim: DimId) -> DimId {
-        match self.put_in(&self.source.polys[dim]) {
+        match self.substituted(&self.source.polys[dim]) {
             Some(poly) => self.push(poly, dim),
             None => dim,
         }
@@ -268,16 +273,16 @@ impl Sampler<'_> {
     }
 
     /// Replaces the loop variables in a polynomial by their values. `None` if it mentions none.
-    fn put_in(&self, poly: &Poly) -> Option<Poly> {
-        if !self.turns.iter().any(|(variable, _)| mentions(poly, variable)) {
+    fn substituted(&self, poly: &Poly) -> Option<Poly> {
+        if !self.iterations.iter().any(|(variable, _)| mentions(poly, variable)) {
             return None;
         }
-        in_turn(poly, &self.turns)
+        substitute_loops(poly, &self.iterations)
     }
 
     /// Returns a polynomial of the templates with its value in the current iterations.
     fn now(&self, poly: &Poly) -> Poly {
-        self.put_in(poly).unwrap_or_else(|| poly.clone())
+        self.substituted(poly).unwrap_or_else(|| poly.clone())
     }
 
     /// Returns the facts of the current iterations and arms: lengths are at least 1, arguments with
@@ -312,7 +317,7 @@ impl Sampler<'_> {
         if let ([(arm, _)], true) = (candidates.as_slice(), complete) {
             return self.items(arm);
         }
-        let mut join = Join::new(self);
+        let mut join = ChoiceSample::new(self);
         if !(complete || condition.total) {
             join.arm(self, |_| {});
         }
@@ -340,7 +345,7 @@ impl Sampler<'_> {
 }
 
 /// A choice that is being sampled: its arms, and the buffers that names denote at the end of each.
-struct Join {
+struct ChoiceSample {
     choice: u32,
     before: Vector<BufferId, BufferId>,
     born: Vector<BufferId, bool>,
@@ -348,17 +353,18 @@ struct Join {
     arms: Vec<(usize, Vector<BufferId, BufferId>)>,
 }
 
-impl Join {
-    fn new(sampler: &mut Sampler<'_>) -> Join {
+impl ChoiceSample {
+    fn new(sampler: &mut Sampler<'_>) -> ChoiceSample {
         let choice = sampler.out.regions.choices;
         sampler.out.regions.choices += 1;
-        Join { choice, before: sampler.buffers.clone(), born: sampler.born.clone(), arms: Vec::new() }
+        ChoiceSample { choice, before: sampler.buffers.clone(), born: sampler.born.clone(), arms: Vec::new() }
     }
 
     fn arm<'s>(&mut self, sampler: &mut Sampler<'s>, items: impl FnOnce(&mut Sampler<'s>)) {
         let region = sampler.open();
         let number = narrow(self.arms.len());
-        sampler.out.regions.list[region].arm = Some(Arm { choice: self.choice, number, completes: false });
+        sampler.out.regions.list[region].arm =
+            Some(ChoiceArm { choice: self.choice, number, completes: false });
         items(sampler);
         sampler.close(region);
         let buffers = std::mem::replace(&mut sampler.buffers, self.before.clone());
@@ -398,10 +404,10 @@ fn mentions(poly: &Poly, variable: &Poly) -> bool {
 
 /// Replaces loop variables in a polynomial by their values; the innermost entry wins. `None` if a coefficient
 /// overflows.
-fn in_turn(poly: &Poly, turns: &[(Poly, Poly)]) -> Option<Poly> {
+fn substitute_loops(poly: &Poly, iterations: &[(Poly, Poly)]) -> Option<Poly> {
     poly.substitute(&|id| {
         let of = Poly::variable(id);
-        let value = turns.iter().rev().find(|(variable, _)| *variable == of);
+        let value = iterations.iter().rev().find(|(variable, _)| *variable == of);
         Some(value.map_or(of, |(_, value)| value.clone()))
     })
 }

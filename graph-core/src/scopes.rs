@@ -10,9 +10,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::condition::{Condition, Word};
+use crate::condition::{Condition, ConditionKeyword};
 use crate::index::{Index, Vector, indices};
-use crate::ir::{Access, BufferId, DimId, Kind, Mode, Origin, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Mode, Origin, Program, StatementId, StatementKind};
 
 indices! {
     /// Index of a conditional body.
@@ -50,15 +50,15 @@ pub struct Scopes {
 
 impl Scopes {
     /// Finds the bodies of a program. O(statements).
-    pub fn of(program: &Program) -> Scopes {
+    pub fn new(program: &Program) -> Scopes {
         let mut scopes = Scopes::default();
-        if !program.statements.iter().any(|statement| statement.kind.is_body()) {
+        if !program.statements.iter().any(|statement| statement.kind.is_body_border()) {
             return scopes;
         }
         let mut open: Option<ScopeId> = None;
         let mut closed: Option<ScopeId> = None;
         for (id, statement) in program.statements.enumerate() {
-            if matches!(statement.kind, Kind::Join(_))
+            if matches!(statement.kind, StatementKind::Join(_))
                 && let Some(scope) = open
             {
                 scopes.list[scope].join = id;
@@ -67,7 +67,7 @@ impl Scopes {
                 closed = Some(scope);
             }
             scopes.of.push(open);
-            if let Kind::Condition(body) = statement.kind {
+            if let StatementKind::Condition(body) = statement.kind {
                 let own = ScopeId::new(scopes.list.len());
                 let first = match closed {
                     Some(before) if body.arm > 0 => scopes.list[before].first,
@@ -99,10 +99,10 @@ impl Scopes {
         let operand = operand.map_or("", |operand| &program.buffers[operand.buffer].name);
         let test = || if first.body.test.others { format!("if {operand}") } else { format!("if !{operand}") };
         match own.word {
-            Word::While => format!("while {operand}"),
-            Word::If if own.arm == 0 => test(),
-            Word::If => format!("else of {}", test()),
-            Word::Match => format!("match {operand}: {}", own.test),
+            ConditionKeyword::While => format!("while {operand}"),
+            ConditionKeyword::If if own.arm == 0 => test(),
+            ConditionKeyword::If => format!("else of {}", test()),
+            ConditionKeyword::Match => format!("match {operand}: {}", own.test),
         }
     }
 
@@ -312,8 +312,10 @@ pub fn endless(
     scopes: &Scopes,
     disjoint: impl Fn(&Access, &Access) -> bool,
 ) -> Vec<StatementId> {
-    let loops =
-        scopes.list.iter().filter(|scope| scope.body.word == Word::While && scope.body.at_most.is_none());
+    let loops = scopes
+        .list
+        .iter()
+        .filter(|scope| scope.body.word == ConditionKeyword::While && scope.body.at_most.is_none());
     let endless = loops.filter(|scope| {
         let accesses = &program.statements[scope.condition].accesses;
         let writes = |operand: &Access| {

@@ -5,7 +5,7 @@
 //! structure then determines which templates are instantiated, how often and in which order.
 //! [`expand`](crate::expand) makes the flat program from both.
 
-pub use crate::ids::{PartId, VariableId};
+pub use crate::ids::{ArgumentPartId, VariableId};
 
 use crate::ids::{ArgumentId, BufferId, CallId, DimId, LeafId, ScalarId, StatementId};
 use crate::index::Vector;
@@ -20,7 +20,7 @@ pub struct Structure {
     /// The body.
     pub body: Vec<Item>,
     /// Lists that loops run over, and buffers that are elements or fields of arguments.
-    pub parts: Vector<PartId, Part>,
+    pub parts: Vector<ArgumentPartId, ArgumentPart>,
     /// The loop variables.
     pub variables: Vector<VariableId, Variable>,
     /// The calls of graph functions.
@@ -62,7 +62,7 @@ pub enum Item {
     /// `swap(&mut a, &mut b)`.
     Swap(BufferId, BufferId),
     /// A list element that expressions of the next statement use. It must exist.
-    Needs(PartId),
+    Needs(ArgumentPartId),
 }
 
 /// A loop that is unrolled when the graph is built.
@@ -73,18 +73,18 @@ pub struct Loop {
     /// Its variable: the value of `i`, or the index of the list element.
     pub variable: VariableId,
     /// The range of its iterations.
-    pub turns: Turns,
+    pub range: LoopRange,
     /// The items of one iteration.
     pub body: Vec<Item>,
 }
 
 /// The iterations of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Turns {
+pub enum LoopRange {
     /// The integers `lo..hi`. Empty if `hi < lo`.
     Range(DimId, DimId),
     /// One iteration for each element of a list.
-    Elements(PartId),
+    Elements(ArgumentPartId),
 }
 
 /// A loop variable.
@@ -109,28 +109,28 @@ pub struct Choice {
 
 /// An element or field of an argument: `w[i]`, `layer.q`, `model.layers[i].q`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ArgumentPart {
     /// The argument.
     pub argument: ArgumentId,
     /// The path from the argument.
-    pub path: Vec<Step>,
+    pub path: Vec<PathStep>,
 }
 
 /// A step of a path into an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PathStep {
     /// An element of a list.
     Index(DimId),
     /// A field of a record.
     Field(Text),
 }
 
-impl Step {
+impl PathStep {
     /// Returns the name of the field. `None` for an element.
     pub fn field(&self) -> Option<&Text> {
         match self {
-            Step::Field(name) => Some(name),
-            Step::Index(_) => None,
+            PathStep::Field(name) => Some(name),
+            PathStep::Index(_) => None,
         }
     }
 }
@@ -143,15 +143,15 @@ pub struct Call {
     /// The buffers that denote its results.
     pub results: Vec<BufferId>,
     /// The enclosing loops, outermost first. They are part of the path of its statements.
-    pub around: Vec<Around>,
+    pub around: Vec<EnclosingLoop>,
     /// The source position that is part of the path of its statements.
-    pub place: CallPlace,
+    pub place: CallPosition,
 }
 
 /// A loop around a call, as named in the path of the callee's statements: by the value of its variable, also if the
 /// loop counts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Around {
+pub enum EnclosingLoop {
     /// A loop that the macro unrolled: the value of its variable.
     Value(i64),
     /// A loop that the build unrolls: its variable.
@@ -163,7 +163,7 @@ pub enum Around {
 /// The part of a call's source position that distinguishes it from other calls of the same callee in the same
 /// function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CallPlace {
+pub enum CallPosition {
     /// Nothing: it is the only call.
     #[default]
     Only,
@@ -190,5 +190,5 @@ pub enum Argument {
     /// An allocation that the callee takes over.
     Moved(BufferId),
     /// A record, or a list of records or buffers.
-    Part(PartId),
+    Part(ArgumentPartId),
 }

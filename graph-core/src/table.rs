@@ -5,7 +5,7 @@
 //! statement: printed as expressions, 10,000 launches took rustc 8 to 30 s to check. A literal is one expression of
 //! any length.
 //!
-//! Numbers are unsigned LEB128; a text follows its length. [`encode`] and [`Decoded::read`] define the format,
+//! Numbers are unsigned LEB128; a text follows its length. [`encode`] and [`DecodedFunction::read`] define the format,
 //! field by field in the same order. Both sides always have the same version, since one crate exports both.
 
 use std::any::TypeId;
@@ -20,17 +20,17 @@ mod tests;
 mod types;
 
 pub use format::encode;
-pub use nesting::tell_apart;
-pub use types::{Decoded, Layout, Op, Parameter, Printed, Scalar};
+pub use nesting::distinguish_calls;
+pub use types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar};
 
 /// The static of a graph function.
 #[derive(Debug)]
 pub struct Table {
     bytes: &'static [u8],
-    layouts: &'static [Layout],
+    layouts: &'static [ElementLayout],
     callees: &'static [fn() -> &'static Table],
     /// Leaked. Tables are statics and never dropped, but rustc would compile their drop code in the user's crate.
-    decoded: OnceLock<Option<&'static Decoded>>,
+    decoded: OnceLock<Option<&'static DecodedFunction>>,
     /// The tables of an item with type parameters, one for each list of element types. Leaked as well.
     instances: OnceLock<&'static Instances>,
 }
@@ -40,19 +40,19 @@ type Instances = Mutex<Vec<(Vec<TypeId>, &'static Table)>>;
 
 impl Table {
     /// Makes a table from bytes made by [`encode`] and the element types that they refer to.
-    pub const fn new(bytes: &'static [u8], layouts: &'static [Layout]) -> Table {
+    pub const fn new(bytes: &'static [u8], layouts: &'static [ElementLayout]) -> Table {
         Table { bytes, layouts, callees: &[], decoded: OnceLock::new(), instances: OnceLock::new() }
     }
 
     /// Returns the table of an item with type parameters for these element types. Each is made once and kept.
-    pub fn of_elements(&'static self, layouts: &[Layout]) -> &'static Table {
+    pub fn of_elements(&'static self, layouts: &[ElementLayout]) -> &'static Table {
         let types: Vec<TypeId> = layouts.iter().map(|layout| (layout.id)()).collect();
         let instances = self.instances.get_or_init(|| Box::leak(Box::default()));
         let mut instances = instances.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = instances.iter().find(|(known, _)| *known == types) {
             return known;
         }
-        let made = Table::new(self.bytes, Vec::leak(layouts.to_vec())).calling(self.callees);
+        let made = Table::new(self.bytes, Vec::leak(layouts.to_vec())).with_callees(self.callees);
         let made: &'static Table = Box::leak(Box::new(made));
         instances.push((types, made));
         made
@@ -60,7 +60,7 @@ impl Table {
 
     /// Adds the tables of the called functions, one for each call.
     #[must_use]
-    pub const fn calling(mut self, callees: &'static [fn() -> &'static Table]) -> Table {
+    pub const fn with_callees(mut self, callees: &'static [fn() -> &'static Table]) -> Table {
         self.callees = callees;
         self
     }
@@ -71,8 +71,8 @@ impl Table {
     }
 
     /// Decodes the function at the first call. `None` if the table was made by another version of cuweave.
-    pub fn get(&'static self) -> Option<&'static Decoded> {
-        let read = || Some(&*Box::leak(Box::new(Decoded::read(self.bytes, self.layouts)?)));
+    pub fn get(&'static self) -> Option<&'static DecodedFunction> {
+        let read = || Some(&*Box::leak(Box::new(DecodedFunction::read(self.bytes, self.layouts)?)));
         *self.decoded.get_or_init(read)
     }
 
@@ -86,22 +86,22 @@ impl Table {
 #[derive(Clone, Debug)]
 pub enum TableHandle {
     /// The static table in generated code.
-    Static(&'static Decoded),
+    Static(&'static DecodedFunction),
     /// A table made by a builder.
-    Built(Arc<Decoded>),
+    Built(Arc<DecodedFunction>),
 }
 
 impl TableHandle {
     /// Returns the address of the table. It identifies the table while a handle is held.
     pub fn address(&self) -> usize {
-        std::ptr::from_ref::<Decoded>(self).addr()
+        std::ptr::from_ref::<DecodedFunction>(self).addr()
     }
 }
 
 impl Deref for TableHandle {
-    type Target = Decoded;
+    type Target = DecodedFunction;
 
-    fn deref(&self) -> &Decoded {
+    fn deref(&self) -> &DecodedFunction {
         match self {
             TableHandle::Static(table) => table,
             TableHandle::Built(table) => table,

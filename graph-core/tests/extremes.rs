@@ -3,16 +3,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cuweave_core::compile::{self, Wishes};
+use cuweave_core::compile::{self, BackendOptions};
 use cuweave_core::dump;
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{BufferId, DimId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
+use cuweave_core::ir::{BufferId, DimId, Memory, Mode, Order, Origin, Program, StatementId, StatementKind};
 use cuweave_core::launches::{Allowed, Batching, Fusing, Launch, TripCount, Tuning};
 use cuweave_core::operation::Operations;
-use cuweave_core::order::Source;
+use cuweave_core::order::LoweredProgram;
 use cuweave_ptx::poly::Poly;
-use cuweave_testkit::programs::Writer;
+use cuweave_testkit::programs::ProgramWriter;
 use cuweave_testkit::random::Random;
 
 const PROGRAMS: u64 = 4_000;
@@ -53,30 +53,30 @@ struct Tally {
 }
 
 /// Makes a program. One in three has a valid order, as far as that is known for random accesses.
-fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
+fn program(random: &mut Random) -> (LoweredProgram, Vector<DimId, u64>) {
     let faulty = random.one_in(3);
-    let mut writer = Writer::new(&[0]);
+    let mut writer = ProgramWriter::new(&[0]);
     let mut alive = Vec::new();
     for at in 0..1 + random.below(3) {
         let mutable = !random.one_in(4);
-        let origin = random.of(&[Origin::Device { mutable }, Origin::Pinned { mutable }, Origin::Taken]);
-        alive.push(writer.buffer(&format!("x{at}"), origin, random.of(&DIMS)));
+        let origin = random.choose(&[Origin::Device { mutable }, Origin::Pinned { mutable }, Origin::Taken]);
+        alive.push(writer.buffer(&format!("x{at}"), origin, random.choose(&DIMS)));
     }
     for step in 0..random.below(16) {
         match random.below(8) {
             0 | 1 => {
-                let len = random.of(&DIMS);
+                let len = random.choose(&DIMS);
                 let id = writer.alloc(&format!("b{step}"), len);
                 alive.push(id);
                 if !faulty || random.one_in(2) {
                     let whole = writer.access(id, Mode::Write, (0, len));
-                    writer.statement("fill", Kind::Fill(()), &[whole], &[]);
+                    writer.statement("fill", StatementKind::Fill(()), &[whole], &[]);
                 }
             }
             2 if alive.len() > 1 => {
                 let at = random.below(alive.len());
                 let id = if faulty { alive[at] } else { alive.remove(at) };
-                writer.statement("free", Kind::Free(id), &[], &[]);
+                writer.statement("free", StatementKind::Free(id), &[], &[]);
             }
             3 if !faulty => alive.extend(side_by_side(random, &mut writer)),
             _ => launch(random, &mut writer, &alive, faulty),
@@ -88,15 +88,15 @@ fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
         }
     }
     let order = if random.one_in(4) { Order::Explicit } else { Order::Inferred };
-    let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
+    let memory = random.choose(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
     let dims = writer.dims().clone();
     let mut source = writer.source("extreme", order, memory);
     if random.one_in(4) {
         source.program.options.budget = Some(DimId::new(random.below(dims.len())));
     }
     for buffer in &mut source.program.buffers {
-        buffer.element = random.of(&[1, 2, 4, 8, 16, 1 << 20, u32::MAX]);
-        buffer.align = random.of(&[1, 2, 4, 8, 16, 256, 1 << 20, 1 << 31]);
+        buffer.element = random.choose(&[1, 2, 4, 8, 16, 1 << 20, u32::MAX]);
+        buffer.align = random.choose(&[1, 2, 4, 8, 16, 256, 1 << 20, 1 << 31]);
     }
     // Proofs about symbolic bounds.
     if faulty || random.one_in(4) {
@@ -110,39 +110,43 @@ fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
 }
 
 /// Adds launches that can be batched, each on a separate buffer. Returns the buffers.
-fn side_by_side(random: &mut Random, writer: &mut Writer) -> Vec<BufferId> {
-    let len = random.of(&DIMS);
+fn side_by_side(random: &mut Random, writer: &mut ProgramWriter) -> Vec<BufferId> {
+    let len = random.choose(&DIMS);
     let buffers: Vec<BufferId> =
         (0..2 + random.below(7)).map(|at| writer.alloc(&format!("p{at}"), len)).collect();
     for mode in [Mode::Write, Mode::ReadWrite, Mode::Read] {
         for &buffer in &buffers {
             let whole = writer.access(buffer, mode, (0, len));
-            writer.statement("side", Kind::Launch(()), &[whole], &[]);
+            writer.statement("side", StatementKind::Launch(()), &[whole], &[]);
         }
     }
     buffers
 }
 
 /// Adds a launch or a copy with a few accesses, after a few statements.
-fn launch(random: &mut Random, writer: &mut Writer, alive: &[BufferId], faulty: bool) {
+fn launch(random: &mut Random, writer: &mut ProgramWriter, alive: &[BufferId], faulty: bool) {
     let modes = [Mode::Read, Mode::ReadWrite, Mode::Write, Mode::Atomic];
     let count = 1 + random.below(3_usize);
     let mut accesses = Vec::new();
     for _ in 0..count.min(if faulty { count } else { alive.len() }) {
-        let buffer = random.of(alive);
+        let buffer = random.choose(alive);
         if !faulty && accesses.iter().any(|access: &cuweave_core::ir::Access| access.buffer == buffer) {
             continue;
         }
-        let bounds = (random.of(&DIMS), random.of(&DIMS));
+        let bounds = (random.choose(&DIMS), random.choose(&DIMS));
         let (lo, hi) = if faulty { bounds } else { (bounds.0.min(bounds.1), bounds.0.max(bounds.1)) };
-        accesses.push(writer.access(buffer, random.of(&modes), (lo, hi)));
+        accesses.push(writer.access(buffer, random.choose(&modes), (lo, hi)));
     }
     let statements = writer.statements().len();
     let mut after = Vec::new();
     if statements > 0 && random.one_in(3) {
         after.push(StatementId::new(random.below(statements)));
     }
-    let kind = if accesses.len() == 2 && random.one_in(4) { Kind::Copy(()) } else { Kind::Launch(()) };
+    let kind = if accesses.len() == 2 && random.one_in(4) {
+        StatementKind::Copy(())
+    } else {
+        StatementKind::Launch(())
+    };
     writer.statement("work", kind, &accesses, &after);
 }
 
@@ -150,11 +154,11 @@ fn launch(random: &mut Random, writer: &mut Writer, alive: &[BufferId], faulty: 
 fn polynomial(random: &mut Random) -> Poly {
     let terms: Vec<(Vec<u32>, i128)> = (0..random.below(4))
         .map(|_| {
-            let variables = (0..random.below(4)).map(|_| random.of(&[0, 1, 2, u32::MAX])).collect();
-            (variables, random.of(&COEFFICIENTS))
+            let variables = (0..random.below(4)).map(|_| random.choose(&[0, 1, 2, u32::MAX])).collect();
+            (variables, random.choose(&COEFFICIENTS))
         })
         .collect();
-    let poly = Poly::of(terms.iter().map(|(variables, factor)| (variables.as_slice(), *factor)));
+    let poly = Poly::from_products(terms.iter().map(|(variables, factor)| (variables.as_slice(), *factor)));
     let other = Poly::variable(random.below(3)).times(&poly);
     match random.below(3) {
         0 => other.and_then(|other| other.plus(&poly)).unwrap_or(poly),
@@ -164,36 +168,41 @@ fn polynomial(random: &mut Random) -> Poly {
 }
 
 /// Returns options with extreme launches, and edges that may contradict the program.
-fn wishes(random: &mut Random, program: &Program) -> Wishes {
-    let is_launch = |id: &StatementId| program.statements[*id].kind == Kind::Launch(());
+fn backend_options(random: &mut Random, program: &Program) -> BackendOptions {
+    let is_launch = |id: &StatementId| program.statements[*id].kind == StatementKind::Launch(());
     let ids: Vec<StatementId> = program.statements.ids().filter(is_launch).collect();
     // The kernels order only launches.
     let edges = if !ids.is_empty() && random.one_in(4) {
-        (0..random.below(4)).map(|_| (random.of(&ids), random.of(&ids))).collect()
+        (0..random.below(4)).map(|_| (random.choose(&ids), random.choose(&ids))).collect()
     } else {
         Vec::new()
     };
     let alike = random.one_in(2);
-    let grid = [random.of(&GRID), random.of(&[1, 1, 2, u32::MAX]), random.of(&[1, 1, 2, u32::MAX])];
+    let grid =
+        [random.choose(&GRID), random.choose(&[1, 1, 2, u32::MAX]), random.choose(&[1, 1, 2, u32::MAX])];
     let launch = |random: &mut Random| {
         let any = Launch {
             kernel: KernelId::from_u32(random.below(2)),
-            grid: if random.one_in(2) { grid } else { [random.of(&GRID), 1, 1] },
-            block: if random.one_in(2) { [32, 1, 1] } else { [random.of(&GRID), random.of(&GRID), 1] },
-            shared: random.of(&[0, 0, 48 << 10, u32::MAX]),
-            work: (0..random.below(2)).map(|_| random.of(&DIMS)).collect(),
-            wave: random.of(&[0, 1, 132, 4_224, u32::MAX]),
+            grid: if random.one_in(2) { grid } else { [random.choose(&GRID), 1, 1] },
+            block: if random.one_in(2) {
+                [32, 1, 1]
+            } else {
+                [random.choose(&GRID), random.choose(&GRID), 1]
+            },
+            shared: random.choose(&[0, 0, 48 << 10, u32::MAX]),
+            work: (0..random.below(2)).map(|_| random.choose(&DIMS)).collect(),
+            wave: random.choose(&[0, 1, 132, 4_224, u32::MAX]),
             grid_changes: random.one_in(5),
             batch: match random.below(3) {
                 0 => Batching::Never,
-                1 => Batching::Most { equal: random.of(&GRID), flat: random.of(&GRID) },
-                _ => Batching::Most { equal: 16, flat: 16 },
+                1 => Batching::UpTo { equal: random.choose(&GRID), flat: random.choose(&GRID) },
+                _ => Batching::UpTo { equal: 16, flat: 16 },
             },
             waits: !random.one_in(3),
             lanes: random.one_in(2),
             fuse: if random.one_in(2) { Fusing::Never } else { Fusing::With(Vec::new().into()) },
             short: random.one_in(2),
-            turns: random.of(&[
+            trip_count: random.choose(&[
                 TripCount::ByData,
                 TripCount::Unknown,
                 TripCount::AtMost(0),
@@ -201,7 +210,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
             ]),
             stack: !random.one_in(3),
         };
-        let batch = Batching::Most { equal: 16, flat: 16 };
+        let batch = Batching::UpTo { equal: 16, flat: 16 };
         let work = Vec::new();
         match alike {
             true => Launch {
@@ -221,7 +230,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
         Vector::new()
     } else {
         let kinds = program.statements.iter().map(|statement| statement.kind);
-        kinds.map(|kind| (kind == Kind::Launch(())).then(|| launch(random))).collect()
+        kinds.map(|kind| (kind == StatementKind::Launch(())).then(|| launch(random))).collect()
     };
     let allowed = Allowed {
         batches: !launches.is_empty(),
@@ -230,10 +239,17 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
         fuse: random.one_in(2),
         forward: random.one_in(2),
     };
-    let tuning = Tuning::of(random.of(&[(0, 0), (7, 0), (8, 0), (9, 0), (10, 0), (u32::MAX, u32::MAX)]));
-    let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
+    let tuning = Tuning::for_capability(random.choose(&[
+        (0, 0),
+        (7, 0),
+        (8, 0),
+        (9, 0),
+        (10, 0),
+        (u32::MAX, u32::MAX),
+    ]));
+    let memory = random.choose(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
     let duration_classes = program.statements.iter().map(|_| random.below(3)).collect();
-    Wishes { memory, edges, allowed, launches, duration_classes, tuning, ..Wishes::default() }
+    BackendOptions { memory, edges, allowed, launches, duration_classes, tuning, ..BackendOptions::default() }
 }
 
 /// Operations must follow their dependencies, and buffers must be inside their memory blocks.
@@ -242,7 +258,7 @@ fn check(program: &Program, dims: &Vector<DimId, u64>, operations: &Operations) 
         assert!(operation.after.iter().all(|&before| before < at), "{operation:?}");
     }
     for (buffer, place) in program.buffers.iter().zip(&operations.places) {
-        if let cuweave_core::operation::Place::Inside { memory, offset } = *place {
+        if let cuweave_core::operation::BufferPlacement::Inside { memory, offset } = *place {
             let bytes = dims[buffer.len].checked_mul(u64::from(buffer.element));
             let end = bytes.and_then(|bytes| offset.checked_add(bytes)).expect("its end has an address");
             assert!(end <= operations.memories[memory].bytes, "{buffer:?} at {place:?}");
@@ -256,7 +272,7 @@ fn case(seed: u64, tally: &mut Tally) {
     let (source, mut dims) = program(&mut random);
     // Other values than those that the proofs assumed.
     if random.one_in(4) {
-        dims.iter_mut().for_each(|dim| *dim = random.of(&DIMS));
+        dims.iter_mut().for_each(|dim| *dim = random.choose(&DIMS));
     }
     let (checked, found) = compile::front(source);
     let Some(checked) = checked else {
@@ -268,8 +284,8 @@ fn case(seed: u64, tally: &mut Tally) {
     let program = checked.program();
     assert!(!dump::checked(&checked).is_empty());
     for _ in 0..2 {
-        let wishes = wishes(&mut random, program);
-        match compile::back(&checked, &dims, &wishes) {
+        let backend_options = backend_options(&mut random, program);
+        match compile::back(&checked, &dims, &backend_options) {
             Ok(operations) => {
                 tally.emitted += 1;
                 tally.batches += operations.batches.len();
@@ -286,7 +302,7 @@ fn case(seed: u64, tally: &mut Tally) {
         }
     }
     if random.one_in(4) {
-        let _ = compile::budget_curve(&checked, &dims, random.of(&[0, 1, 3]));
+        let _ = compile::budget_curve(&checked, &dims, random.choose(&[0, 1, 3]));
     }
 }
 

@@ -1,10 +1,10 @@
 //! User-defined order of allocs and frees, in the plan and in the nodes.
 
-use cuweave_core::compile::{self, Wishes};
+use cuweave_core::compile::{self, BackendOptions};
 use cuweave_core::index::Index;
-use cuweave_core::ir::{BufferId, Kind, Memory, Mode, Order, Origin, StatementId};
-use cuweave_core::operation::{Operations, Place, What};
-use cuweave_testkit::programs::{Writer, closure};
+use cuweave_core::ir::{BufferId, Memory, Mode, Order, Origin, StatementId, StatementKind};
+use cuweave_core::operation::{BufferPlacement, OperationKind, Operations};
+use cuweave_testkit::programs::{ProgramWriter, closure};
 
 /// The temporaries `b` and `c`, each filled once, `c` after `b`; and a launch `k` that uses neither.
 struct Program {
@@ -28,29 +28,29 @@ enum After {
 }
 
 fn program(memory: Memory, after: After) -> Program {
-    let mut writer = Writer::new(&[0, 64]);
+    let mut writer = ProgramWriter::new(&[0, 64]);
     let x = writer.buffer("x", Origin::Device { mutable: true }, 64);
-    let whole = |writer: &mut Writer, buffer| [writer.access(buffer, Mode::Write, (0, 64))];
-    let launch = |writer: &mut Writer, after: &[StatementId]| {
+    let whole = |writer: &mut ProgramWriter, buffer| [writer.access(buffer, Mode::Write, (0, 64))];
+    let launch = |writer: &mut ProgramWriter, after: &[StatementId]| {
         let all = [writer.access(x, Mode::ReadWrite, (0, 64))];
-        writer.statement("k", Kind::Launch(()), &all, after)
+        writer.statement("k", StatementKind::Launch(()), &all, after)
     };
     let b = writer.alloc("b", 64);
     let filled = whole(&mut writer, b);
-    let filled = writer.statement("fill", Kind::Fill(()), &filled, &[]);
+    let filled = writer.statement("fill", StatementKind::Fill(()), &filled, &[]);
     let k = (after != After::Alloc).then(|| launch(&mut writer, &[]));
     let of = |which: After| k.filter(|_| after == which).into_iter().collect::<Vec<_>>();
-    writer.statement("free", Kind::Free(b), &[], &of(After::Free));
+    writer.statement("free", StatementKind::Free(b), &[], &of(After::Free));
     let c = writer.buffer("c", Origin::Alloc(StatementId::new(writer.statements().len())), 64);
-    let alloc = writer.statement("c", Kind::Alloc(c), &[], &of(After::AllocBehind));
+    let alloc = writer.statement("c", StatementKind::Alloc(c), &[], &of(After::AllocBehind));
     let k = k.unwrap_or_else(|| launch(&mut writer, &[alloc]));
     let whole = whole(&mut writer, c);
-    writer.statement("fill", Kind::Fill(()), &whole, &[filled]);
+    writer.statement("fill", StatementKind::Fill(()), &whole, &[filled]);
     let values = writer.dims().clone();
     let (checked, found) = compile::front(writer.source("f", Order::Inferred, None));
     let checked = checked.unwrap_or_else(|| panic!("{found:?}"));
-    let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    let operations = compile::back(&checked, &values, &wishes).expect("it is emitted");
+    let backend_options = BackendOptions { memory: Some(memory), ..BackendOptions::default() };
+    let operations = compile::back(&checked, &values, &backend_options).expect("it is emitted");
     Program { operations, b, c, k }
 }
 
@@ -60,9 +60,11 @@ impl Program {
     }
 
     /// Returns the alloc or the free of a buffer's memory.
-    fn memory(&self, of: BufferId, what: fn(cuweave_core::operation::MemoryId) -> What) -> usize {
-        let Place::Inside { memory, .. } = self.operations.places[of] else { panic!("it has no memory") };
-        self.operations.list.position(|one| one.what == what(memory)).expect("a node").index()
+    fn memory(&self, of: BufferId, what: fn(cuweave_core::operation::MemoryId) -> OperationKind) -> usize {
+        let BufferPlacement::Inside { memory, .. } = self.operations.places[of] else {
+            panic!("it has no memory")
+        };
+        self.operations.list.position(|one| one.kind == what(memory)).expect("a node").index()
     }
 
     /// Returns true if there is a path from `k` to an operation.
@@ -71,7 +73,7 @@ impl Program {
         let edges: Vec<(usize, usize)> = (0..list.len())
             .flat_map(|to| list[to].after.iter().map(move |from| (from.index(), to)))
             .collect();
-        let k = self.operations.of_statement[self.k].expect("an operation").index();
+        let k = self.operations.operation_of[self.k].expect("an operation").index();
         closure(list.len(), &edges)[k][operation]
     }
 }
@@ -90,7 +92,10 @@ fn what_a_free_is_after_keeps_the_bytes() {
     }
     for memory in [Memory::Arena, Memory::Nodes] {
         let program = program(memory, After::Free);
-        assert!(program.is_behind(program.memory(program.b, |memory| What::Free { memory })), "{memory:?}");
+        assert!(
+            program.is_behind(program.memory(program.b, |memory| OperationKind::Free { memory })),
+            "{memory:?}"
+        );
     }
 }
 
@@ -104,7 +109,7 @@ fn what_is_after_an_alloc_has_the_bytes() {
 #[test]
 fn an_alloc_is_behind_what_it_is_after() {
     let behind = program(Memory::Nodes, After::AllocBehind);
-    assert!(behind.is_behind(behind.memory(behind.c, |memory| What::Alloc { memory })));
+    assert!(behind.is_behind(behind.memory(behind.c, |memory| OperationKind::Alloc { memory })));
     let free = program(Memory::Nodes, After::Nothing);
-    assert!(!free.is_behind(free.memory(free.c, |memory| What::Alloc { memory })));
+    assert!(!free.is_behind(free.memory(free.c, |memory| OperationKind::Alloc { memory })));
 }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use cuweave_core::compile::{self, LaunchFacts, Plan, Target, Wishes};
+use cuweave_core::compile::{self, BackendOptions, LaunchFacts, Plan, Target};
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{Kind, Mode, Order, Origin, Program};
+use cuweave_core::ir::{Mode, Order, Origin, Program, StatementKind};
 use cuweave_core::launches::{
     Allowed, Batch, Batching, Chain, Fusing, Launch, NamedKernel, Resources, TripCount, Unfit, UnfitChain,
 };
 use cuweave_core::operation::{BatchId, ChainId};
-use cuweave_ptx::coverage::Forward;
-use cuweave_testkit::programs::Writer;
+use cuweave_ptx::coverage::ForwardingPlan;
+use cuweave_testkit::programs::ProgramWriter;
 
 /// A device that makes every batch unless it has a reason to refuse.
 struct Device {
@@ -39,7 +39,7 @@ impl Target for Device {
         chains.iter().map(|_| Ok(())).collect()
     }
 
-    fn in_registers((): &()) -> Option<&Arc<Forward>> {
+    fn in_registers((): &()) -> Option<&Arc<ForwardingPlan>> {
         None
     }
 
@@ -50,11 +50,11 @@ impl Target for Device {
 
 /// Plans four unordered launches of one kernel.
 fn planned(device: &mut Device) -> Plan<usize, ()> {
-    let mut writer = Writer::new(&[0, 64]);
+    let mut writer = ProgramWriter::new(&[0, 64]);
     for name in ["a", "b", "c", "d"] {
         let buffer = writer.buffer(name, Origin::Device { mutable: true }, 64);
         let written = [writer.access(buffer, Mode::Write, (0, 64))];
-        writer.statement("add", Kind::Launch(()), &written, &[]);
+        writer.statement("add", StatementKind::Launch(()), &written, &[]);
     }
     let dims = writer.dims().clone();
     let (checked, found) = compile::front(writer.source("f", Order::Inferred, None));
@@ -67,18 +67,20 @@ fn planned(device: &mut Device) -> Plan<usize, ()> {
         work: Vec::new(),
         wave: 1000,
         grid_changes: false,
-        batch: Batching::Most { equal: 64, flat: 64 },
+        batch: Batching::UpTo { equal: 64, flat: 64 },
         waits: false,
         lanes: true,
         fuse: Fusing::Never,
         short: true,
-        turns: TripCount::AtMost(1),
+        trip_count: TripCount::AtMost(1),
         stack: true,
     };
     let facts = LaunchFacts { launches: Vector::filled(Some(launch), 4), ..LaunchFacts::default() };
     let allowed = Allowed { batches: true, ..Allowed::default() };
-    let given = Wishes { allowed, duration_classes: Vector::filled(0, 4), ..Wishes::default() };
-    let mut back = |wishes: &Wishes| compile::back(&checked, &dims, wishes).map(Arc::new);
+    let given =
+        BackendOptions { allowed, duration_classes: Vector::filled(0, 4), ..BackendOptions::default() };
+    let mut back =
+        |backend_options: &BackendOptions| compile::back(&checked, &dims, backend_options).map(Arc::new);
     compile::plan(&checked, &dims, &given, facts, device, &mut |_, _, rules| rules, &mut back)
         .expect("a plan")
 }

@@ -6,12 +6,14 @@
 
 use cuweave_core::check::Checked;
 use cuweave_core::codes::Code;
-use cuweave_core::compile::{self, Wishes};
+use cuweave_core::compile::{self, BackendOptions};
 use cuweave_core::index::{Index, Vector, between};
-use cuweave_core::ir::{Access, BufferId, DimId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
-use cuweave_core::operation::{OperationId, Operations, Place, What};
-use cuweave_core::order::Source;
-use cuweave_testkit::programs::{Writer, closure, conflict};
+use cuweave_core::ir::{
+    Access, BufferId, DimId, Memory, Mode, Order, Origin, Program, StatementId, StatementKind,
+};
+use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind, Operations};
+use cuweave_core::order::LoweredProgram;
+use cuweave_testkit::programs::{ProgramWriter, closure, conflict};
 use proptest::prelude::*;
 
 /// An argument of a random launch: the buffer, the mode, and which third of the buffer (or all of it).
@@ -51,8 +53,8 @@ fn random() -> impl Strategy<Value = Random> {
 
 /// Buffer 0 is an argument; the others are allocated first. Each allocation is filled before all launches, so that
 /// nothing is read uninitialised.
-fn source(random: &Random, order: Order) -> Source {
-    let mut writer = Writer::new(&DIMS);
+fn source(random: &Random, order: Order) -> LoweredProgram {
+    let mut writer = ProgramWriter::new(&DIMS);
     writer.buffer("x", Origin::Device { mutable: true }, 12);
     for i in 0..random.allocs {
         let buffer = writer.alloc(&format!("b{i}"), 12);
@@ -60,7 +62,7 @@ fn source(random: &Random, order: Order) -> Source {
         // With explicit order, the fills are ordered by `#[after]`, so that only the launches matter.
         let alloc = StatementId::new(writer.statements().len() - 1);
         let after: &[StatementId] = if order == Order::Explicit { &[alloc] } else { &[] };
-        writer.statement("fill", Kind::Fill(()), &[whole], after);
+        writer.statement("fill", StatementKind::Fill(()), &[whole], after);
     }
     let first = writer.statements().len();
     for (i, (uses, after)) in random.launches.iter().enumerate() {
@@ -81,7 +83,7 @@ fn source(random: &Random, order: Order) -> Source {
         let fills = (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill + 1);
         let after = after.iter().filter(|&&j| j < i).map(|&j| first + j).chain(fills);
         let after: Vec<StatementId> = after.map(StatementId::new).collect();
-        writer.statement(&format!("k{i}"), Kind::Launch(()), &accesses, &after);
+        writer.statement(&format!("k{i}"), StatementKind::Launch(()), &accesses, &after);
     }
     for i in (0..random.allocs).filter(|&i| random.returned[i]) {
         writer.output(BufferId::new(i + 1));
@@ -118,8 +120,8 @@ fn emitted(checked: &Checked) -> Operations {
 }
 
 fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
-    let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    compile::back(checked, &values(), &wishes).expect("it can be emitted")
+    let backend_options = BackendOptions { memory: Some(memory), ..BackendOptions::default() };
+    compile::back(checked, &values(), &backend_options).expect("it can be emitted")
 }
 
 fn operation_of(operations: &Operations, statement: usize) -> usize {
@@ -191,10 +193,10 @@ proptest! {
             prop_assert!(operation.after.iter().all(|&before| before.index() < at));
         }
         for (buffer, place) in operations.places.enumerate() {
-            let Place::Inside { memory, .. } = place else { continue };
-            let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
-            let alloc = find(What::Alloc { memory: *memory }).expect("an alloc");
-            let free = find(What::Free { memory: *memory });
+            let BufferPlacement::Inside { memory, .. } = place else { continue };
+            let find = |kind: OperationKind| operations.list.as_slice().iter().position(|operation| operation.kind == kind);
+            let alloc = find(OperationKind::Alloc { memory: *memory }).expect("an alloc");
+            let free = find(OperationKind::Free { memory: *memory });
             prop_assert_eq!(free.is_none(), program.outputs.contains(&buffer));
             let users: Vec<usize> = (0..program.statements.len())
                 .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
@@ -209,7 +211,7 @@ proptest! {
                 for &before in &operations.list[OperationId::new(free)].after {
                     let before = before.index();
                     let maximal = users.contains(&before) && users.iter().all(|&other| !reach[before][other]);
-                    let memory = matches!(operations.list[OperationId::new(before)].what, What::Free { .. });
+                    let memory = matches!(operations.list[OperationId::new(before)].kind, OperationKind::Free { .. });
                     prop_assert!(maximal || memory);
                 }
             }
@@ -230,11 +232,11 @@ proptest! {
         };
         // The driver may reuse the bytes of a free for an alloc if there is a path between them.
         for (b, place) in operations.places.enumerate() {
-            let Place::Inside { memory: mb, .. } = place else { continue };
+            let BufferPlacement::Inside { memory: mb, .. } = place else { continue };
             for (c, place) in operations.places.enumerate() {
-                let Place::Inside { memory: mc, .. } = place else { continue };
-                let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
-                let (Some(free), Some(alloc)) = (find(What::Free { memory: *mb }), find(What::Alloc { memory: *mc }))
+                let BufferPlacement::Inside { memory: mc, .. } = place else { continue };
+                let find = |kind: OperationKind| operations.list.as_slice().iter().position(|operation| operation.kind == kind);
+                let (Some(free), Some(alloc)) = (find(OperationKind::Free { memory: *mb }), find(OperationKind::Alloc { memory: *mc }))
                 else {
                     continue;
                 };
@@ -262,16 +264,16 @@ proptest! {
                 .collect()
         };
         let range = |buffer: BufferId| match operations.places[buffer] {
-            Place::Inside { memory, offset } => Some((memory, offset, offset + 48)),
+            BufferPlacement::Inside { memory, offset } => Some((memory, offset, offset + 48)),
             _ => None,
         };
         for b in program.buffers.ids() {
             let Some((memory, lo, hi)) = range(b) else { continue };
             prop_assert!(hi <= operations.memories[memory].bytes);
             prop_assert_eq!(lo % 256, 0);
-            let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
+            let find = |kind: OperationKind| operations.list.as_slice().iter().position(|operation| operation.kind == kind);
             let returned = program.outputs.contains(&b);
-            let (alloc, free) = (find(What::Alloc { memory }), find(What::Free { memory }));
+            let (alloc, free) = (find(OperationKind::Alloc { memory }), find(OperationKind::Free { memory }));
             prop_assert_eq!(alloc.is_some(), node || returned);
             prop_assert_eq!(free.is_some(), node && !returned);
             for &user in &users(b) {

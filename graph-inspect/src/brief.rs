@@ -1,22 +1,22 @@
-//! The printed form of a report: at most [`MOST_LINES`] lines.
+//! The printed form of a report: at most [`MAX_LINES`] lines.
 //!
 //! Each list shows its first entries, and a last line says what was left out. Entries that differ only in loop
 //! indices are one line.
 
-use super::apart::ReportLine;
-use super::folding::{Folded, together};
+use super::folding::{MergedEntry, merge_by_key};
+use super::unbatched::ReportLine;
 
 /// The maximum number of lines of a printed report.
-const MOST_LINES: usize = 12;
+const MAX_LINES: usize = 12;
 
 /// The lines of a report.
 #[derive(Default)]
 pub(super) struct ReportLines {
-    parts: Vec<Part>,
+    parts: Vec<Section>,
 }
 
 /// A line that is always printed, or the entries of a list. An entry may have continuation lines after its first.
-struct Part {
+struct Section {
     /// For a list: the field of the report that holds all entries.
     field: Option<&'static str>,
     entries: Vec<String>,
@@ -25,45 +25,45 @@ struct Part {
 impl ReportLines {
     /// Adds a line that is always printed.
     pub fn head(&mut self, line: impl Into<Option<String>>) {
-        self.parts.extend(line.into().map(|line| Part { field: None, entries: vec![line] }));
+        self.parts.extend(line.into().map(|line| Section { field: None, entries: vec![line] }));
     }
 
     /// Adds the entries of a field of the report. Entries that differ only in loop indices become one line.
     pub fn list(&mut self, subject: &str, field: &'static str, entries: impl Iterator<Item = ReportLine>) {
         let entries = texts(subject, entries);
-        self.parts.push(Part { field: Some(field), entries });
+        self.parts.push(Section { field: Some(field), entries });
     }
 
     pub fn all(self) -> String {
         self.parts.into_iter().flat_map(|part| part.entries).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns at most [`MOST_LINES`] lines, unless the lines that are always printed are more.
+    /// Returns at most [`MAX_LINES`] lines, unless the lines that are always printed are more.
     ///
     /// Round `n` takes the first line of the `n`-th entry of each list, then its continuation lines, until the room
     /// is used up.
     pub fn brief(mut self) -> String {
-        let heights = |part: &Part| part.entries.iter().map(|text| height(text)).sum::<usize>();
-        if self.parts.iter().map(heights).sum::<usize>() <= MOST_LINES {
+        let heights = |part: &Section| part.entries.iter().map(|text| height(text)).sum::<usize>();
+        if self.parts.iter().map(heights).sum::<usize>() <= MAX_LINES {
             return self.all();
         }
         let lists = || self.parts.iter().filter(|part| part.field.is_some());
         let fixed = self.parts.len() - lists().count();
         // Reserve one line for the list of omissions.
-        let mut room = MOST_LINES.saturating_sub(fixed + 1);
+        let mut room = MAX_LINES.saturating_sub(fixed + 1);
         let most = lists().map(|list| list.entries.len()).max().unwrap_or(0);
         let mut shown: Vec<Vec<usize>> = vec![Vec::new(); lists().count()];
         for at in 0..most {
             // First lines of all lists take precedence over continuation lines.
-            let of_turn = |list: &Part| list.entries.get(at).map_or(0, |text| height(text));
+            let entry_height = |list: &Section| list.entries.get(at).map_or(0, |text| height(text));
             for (list, shown) in lists().zip(&mut shown) {
-                if of_turn(list) > 0 && room > 0 {
+                if entry_height(list) > 0 && room > 0 {
                     shown.push(1);
                     room -= 1;
                 }
             }
             for (list, shown) in lists().zip(&mut shown) {
-                let behind = of_turn(list).saturating_sub(1);
+                let behind = entry_height(list).saturating_sub(1);
                 if let Some(lines) = shown.get_mut(at).filter(|_| behind > 0 && behind <= room) {
                     *lines += behind;
                     room -= behind;
@@ -90,8 +90,8 @@ impl ReportLines {
 
 /// Formats the entries, one line each. Entries that differ only in loop indices become one line.
 pub(super) fn texts(subject: &str, entries: impl Iterator<Item = ReportLine>) -> Vec<String> {
-    let list = together(entries, |entry| entry.folded.clone(), |entry| entry.times);
-    let line = |Folded { first, entries, times }: Folded<ReportLine>| {
+    let list = merge_by_key(entries, |entry| entry.folded.clone(), |entry| entry.times);
+    let line = |MergedEntry { first, entries, times }: MergedEntry<ReportLine>| {
         let text = if entries > 1 { first.folded } else { first.text };
         let times = if times > 1 { format!(", {times} times") } else { String::new() };
         format!("{subject}{times}: {text}")
@@ -121,7 +121,7 @@ mod tests {
     fn what_fits_is_not_cut() {
         let text = lines(4, &[(4, ""), (2, "\n    help")]).brief();
         assert_eq!(text, lines(4, &[(4, ""), (2, "\n    help")]).all());
-        assert_eq!(height(&text), MOST_LINES);
+        assert_eq!(height(&text), MAX_LINES);
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
             ]
         );
         let text = lines(10, &[(1, "\n    help"), (1, "\n    help")]).brief();
-        assert_eq!(height(&text), MOST_LINES);
+        assert_eq!(height(&text), MAX_LINES);
         assert!(
             text.ends_with("entry 0\nleft out     1 more of `field`: `report().all()` has all lines"),
             "{text}"

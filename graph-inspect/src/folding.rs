@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The longest period that is searched for.
-const LONGEST: usize = 16;
+const MAX_PERIOD: usize = 16;
 
 /// Splits a sequence into ranges with repeat counts: `a b a b c` is `a b` twice and `c` once. O(n).
 pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < list.len() {
-        let longest = LONGEST.min((list.len() - at) / 2);
+        let longest = MAX_PERIOD.min((list.len() - at) / 2);
         let times = |period: usize| {
             let turns = list[at..].chunks_exact(period);
             turns.take_while(|turn| *turn == &list[at..at + period]).count()
@@ -32,7 +32,7 @@ pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)
 
 /// An entry that stands for all entries with its key.
 #[derive(Clone, Debug)]
-pub(super) struct Folded<T> {
+pub(super) struct MergedEntry<T> {
     /// The first entry.
     pub first: T,
     /// The number of entries.
@@ -42,13 +42,13 @@ pub(super) struct Folded<T> {
 }
 
 /// Merges entries with equal keys, in the order of their first occurrences. `times` is the count of an entry.
-pub(super) fn together<T, K: Ord>(
+pub(super) fn merge_by_key<T, K: Ord>(
     list: impl IntoIterator<Item = T>,
     key: impl Fn(&T) -> K,
     times: impl Fn(&T) -> usize,
-) -> Vec<Folded<T>> {
+) -> Vec<MergedEntry<T>> {
     let mut known: BTreeMap<K, usize> = BTreeMap::new();
-    let mut entries: Vec<Folded<T>> = Vec::new();
+    let mut entries: Vec<MergedEntry<T>> = Vec::new();
     for entry in list {
         let at = *known.entry(key(&entry)).or_insert(entries.len());
         match entries.get_mut(at) {
@@ -56,7 +56,7 @@ pub(super) fn together<T, K: Ord>(
                 folded.entries += 1;
                 folded.times += times(&entry);
             }
-            None => entries.push(Folded { times: times(&entry), first: entry, entries: 1 }),
+            None => entries.push(MergedEntry { times: times(&entry), first: entry, entries: 1 }),
         }
     }
     entries
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn entries_of_one_key_are_one() {
-        let list = together([1, 12, 21, 2], |one| one % 10, |_| 1);
+        let list = merge_by_key([1, 12, 21, 2], |one| one % 10, |_| 1);
         let list: Vec<_> = list.iter().map(|one| (one.first, one.entries)).collect();
         assert_eq!(list, [(1, 2), (12, 2)]);
     }

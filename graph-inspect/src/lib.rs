@@ -1,6 +1,6 @@
 //! Reports, pictures, HTML pages and profiles of a graph.
 //!
-//! The input is a plan of `cuweave-core` and, for profiles, measured times. No driver is called here. [`report_of`]
+//! The input is a plan of `cuweave-core` and, for profiles, measured times. No driver is called here. [`build_report`]
 //! builds a [`Report`]; [`dot`], [`graph_svg`] and [`page`] draw the graph; [`Profile`] evaluates times.
 
 #![deny(unsafe_code)]
@@ -14,10 +14,9 @@
     clippy::cast_sign_loss
 )]
 
-mod apart;
 mod brief;
 mod drawing;
-mod explaining;
+mod explainer;
 mod folding;
 mod grouped;
 mod lists;
@@ -25,14 +24,20 @@ mod profile;
 mod report;
 mod subject;
 mod text;
+mod unbatched;
 mod unfused;
 
-pub use apart::{Apart, FullEdge, InLane, Repeated, WhyApart, WhyFull};
-pub use drawing::{PageSubject, Pictured, dot, graph_svg, page};
-pub use lists::report_of;
-pub use profile::{Entry, Member, Profile, Times, Turns};
-pub use profile::{Gathered, Measured};
-pub use report::{AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor};
-pub use subject::{Subject, UnprovedWrite};
+pub use drawing::{PageInput, PictureInput, dot, graph_svg, page};
+pub use lists::build_report;
+pub use profile::{Entry, IterationStats, Member, Profile, TimeStats};
+pub use profile::{ProfileInput, TimeAccumulator};
+pub use report::{
+    AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
+    UnwrittenOutput,
+};
+pub use subject::{ReportInput, UnprovedWrite};
 pub use text::FullReport;
-pub use unfused::{Unfused, WhyUnfused};
+pub use unbatched::{
+    FullEdge, FullEdgeReason, RepeatedStatement, SerializedBranch, UnbatchedLaunches, UnbatchedReason,
+};
+pub use unfused::{UnfusedPair, UnfusedReason};

@@ -7,36 +7,38 @@ use cuweave_core::ir::BufferId;
 use cuweave_core::launches::{Chain, LaunchedKernel};
 use cuweave_core::location::{at_buffer, at_statement};
 use cuweave_ptx::coverage::Verdict;
-use cuweave_ptx::declare::Open;
+use cuweave_ptx::declare::DeclaredPart;
 
-use super::report::{AssumedRegisters, Forwarded, LeftUnwritten, Lists, Report, VouchedFor};
-use super::subject::{Subject, UnprovedWrite};
+use super::report::{
+    AssumedDeclaration, AssumedRegisters, ForwardedElements, Report, ReportLists, UnwrittenOutput,
+};
+use super::subject::{ReportInput, UnprovedWrite};
 
 /// Returns the report of a graph.
 #[must_use]
-pub fn report_of(graph: &Subject<'_>) -> Report {
-    let lists = Lists {
+pub fn build_report(graph: &ReportInput<'_>) -> Report {
+    let lists = ReportLists {
         forwarded: forwarded(graph),
-        assumed: assumed(graph.decided),
-        vouched_for: vouched_for(graph),
-        left_unwritten: left_unwritten(graph),
+        assumed_registers: assumed(graph.decided),
+        assumed_declarations: assumed_declarations(graph),
+        unwritten_outputs: unwritten_outputs(graph),
     };
-    Report::of(graph, lists)
+    Report::new(graph, lists)
 }
 
 /// Returns, for each chain, the elements that stay in registers.
-fn forwarded(graph: &Subject<'_>) -> Vec<Forwarded> {
+fn forwarded(graph: &ReportInput<'_>) -> Vec<ForwardedElements> {
     let one = |(at, chain): (usize, &Chain)| {
         let most = chain.length() - 1;
         let Some(forward) = graph.decided.forward.get(at).and_then(Option::as_ref) else {
-            return Forwarded { loads: 0, stores: 0, barriers: most, left_out: Vec::new() };
+            return ForwardedElements { loads: 0, stores: 0, barriers: most, elided: Vec::new() };
         };
         let buffer = |&id: &u32| *at_buffer(graph.program, BufferId::from_u32(id));
-        Forwarded {
+        ForwardedElements {
             loads: forward.loads,
             stores: forward.stores,
             barriers: forward.barriers.iter().filter(|stands| **stands).count(),
-            left_out: forward.left_out.iter().map(buffer).collect(),
+            elided: forward.elided.iter().map(buffer).collect(),
         }
     };
     graph.operations.chains.iter().enumerate().map(one).collect()
@@ -55,15 +57,16 @@ fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
     by_number.into_iter().map(entry).collect()
 }
 
-/// Lists the parts of the launched kernels' declarations that are not proved.
-fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
+/// ReportLists the parts of the launched kernels' declarations that are not proved.
+fn assumed_declarations(graph: &ReportInput<'_>) -> Vec<AssumedDeclaration> {
     let mut list = BTreeSet::new();
-    let entry = |kernel: &LaunchedKernel, parameter: &str, what: Open, reason: &str| VouchedFor {
-        kernel: kernel.name.to_owned(),
-        parameter: parameter.to_owned(),
-        what,
-        reason: reason.to_owned(),
-    };
+    let entry =
+        |kernel: &LaunchedKernel, parameter: &str, what: DeclaredPart, reason: &str| AssumedDeclaration {
+            kernel: kernel.name.to_owned(),
+            parameter: parameter.to_owned(),
+            what,
+            reason: reason.to_owned(),
+        };
     for kernel in graph.kernels.iter() {
         for parameter in &kernel.parameters {
             let unproved = parameter.unproved.iter();
@@ -73,21 +76,21 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
     for &UnprovedWrite { statement, parameter, verdict } in graph.unproved {
         let Some(kernel) = graph.kernel(statement) else { continue };
         let parameter = &kernel.parameters[parameter];
-        let said = parameter.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
+        let said = parameter.unproved.iter().any(|unproved| unproved.0 == DeclaredPart::Coverage);
         if let (Verdict::Unknown(reason), false) = (verdict, said) {
-            list.insert(entry(kernel, parameter.name, Open::Coverage, &reason.to_string()));
+            list.insert(entry(kernel, parameter.name, DeclaredPart::Coverage, &reason.to_string()));
         }
     }
     list.into_iter().collect()
 }
 
-/// Lists the launches that leave elements of write-only parameters unwritten.
-fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
+/// ReportLists the launches that leave elements of write-only parameters unwritten.
+fn unwritten_outputs(graph: &ReportInput<'_>) -> Vec<UnwrittenOutput> {
     let short = |&UnprovedWrite { statement, parameter, verdict }: &UnprovedWrite<'_>| {
         let (kernel, Verdict::Short { written, missing }) = (graph.kernel(statement)?, verdict) else {
             return None;
         };
-        Some(LeftUnwritten {
+        Some(UnwrittenOutput {
             at: *at_statement(graph.program, statement),
             kernel: kernel.name.to_owned(),
             parameter: kernel.parameters[parameter].name.to_owned(),

@@ -4,30 +4,30 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::condition::Word;
+use cuweave_core::condition::ConditionKeyword;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Device, Origin, Program, StatementId};
-use cuweave_core::kind::Counts;
+use cuweave_core::kind::NodeCounts;
 use cuweave_core::launches::LeftAlone;
-use cuweave_core::location::{At, at_buffer, at_statement};
-use cuweave_core::operation::{Budgeted, MemoryBounds};
+use cuweave_core::location::{SourceLocation, at_buffer, at_statement};
+use cuweave_core::operation::{BudgetEffects, MemoryBounds};
 use cuweave_core::scopes::{ScopeId, Scopes};
-use cuweave_ptx::declare::Open;
+use cuweave_ptx::declare::DeclaredPart;
 
-use super::apart::{Apart, FullEdge, InLane};
-use super::explaining::{Entries, Explaining};
-use super::subject::Subject;
-use super::unfused::Unfused;
+use super::explainer::{DecisionExplainer, UnmergedEntries};
+use super::subject::ReportInput;
+use super::unbatched::{FullEdge, SerializedBranch, UnbatchedLaunches};
+use super::unfused::UnfusedPair;
 
 /// The granularity of the graph memory pool.
-const POOL_STEP: u64 = 32 << 20;
+const POOL_GRANULARITY: u64 = 32 << 20;
 
 /// The lists of a report that follow directly from the kernels and decisions of a graph.
-pub(super) struct Lists {
-    pub forwarded: Vec<Forwarded>,
-    pub assumed: Vec<AssumedRegisters>,
-    pub vouched_for: Vec<VouchedFor>,
-    pub left_unwritten: Vec<LeftUnwritten>,
+pub(super) struct ReportLists {
+    pub forwarded: Vec<ForwardedElements>,
+    pub assumed_registers: Vec<AssumedRegisters>,
+    pub assumed_declarations: Vec<AssumedDeclaration>,
+    pub unwritten_outputs: Vec<UnwrittenOutput>,
 }
 
 /// The report of a graph: nodes, memory, launch decisions, and unproved declarations.
@@ -85,18 +85,18 @@ pub struct Report {
     /// The bytes that the device's graph pool reserves, in steps of 32 MiB.
     pub reserved_bytes: u64,
     /// The memory plan of the temporaries, if the compiler assigns their offsets and there are any.
-    pub plan: Option<Plan>,
+    pub plan: Option<MemoryPlan>,
     /// The effect of the budget, if there is one.
     pub budget: Option<Budget>,
     /// The members of each batch.
-    pub batches: Vec<Vec<At>>,
+    pub batches: Vec<Vec<SourceLocation>>,
     /// The members of each chain of launches that were fused into one kernel, in launch order. If several chains
     /// are stacked in one launch, the members of the first chain come first.
-    pub fused: Vec<Vec<At>>,
+    pub fused: Vec<Vec<SourceLocation>>,
     /// For each entry of `fused`, the number of stacked chains. 1 for a single chain.
     pub stacked: Vec<usize>,
     /// For each chain in `fused`, the elements that stay in registers between its launches.
-    pub forwarded: Vec<Forwarded>,
+    pub forwarded: Vec<ForwardedElements>,
     /// The number of programmatic edges, whose consumer may start before the producer has ended.
     pub overlapped: usize,
     /// The number of branches that were serialized after others of their lane, because running all of them
@@ -106,23 +106,23 @@ pub struct Report {
     pub left_alone: Vec<LeftAlone>,
     /// The launches of one kernel that are not ordered but run as several nodes. A launch is in at most one group.
     /// Empty if the graph function does not allow batches.
-    pub apart: Vec<Apart>,
+    pub unbatched: Vec<UnbatchedLaunches>,
     /// The consecutive launches that are not one kernel. Empty if the graph function does not allow fused kernels.
-    pub unfused: Vec<Unfused>,
+    pub unfused: Vec<UnfusedPair>,
     /// The full edges between kernels whose consumer could start early. Empty if the graph function does not allow
     /// programmatic edges.
     pub full_edges: Vec<FullEdge>,
     /// The branches that come after others in their lanes. The counts add up to `serialized`.
-    pub in_lanes: Vec<InLane>,
+    pub serialized_branches: Vec<SerializedBranch>,
     /// The registers that the simulator assumes for the launched kernels, grouped by number, if batches or overlaps
     /// depend on them. Empty on a real device.
-    pub assumed: Vec<AssumedRegisters>,
+    pub assumed_registers: Vec<AssumedRegisters>,
     /// The parts of the launched kernels' declarations that are not proved, so that the user is responsible for
     /// them. Sorted, without duplicates.
-    pub vouched_for: Vec<VouchedFor>,
+    pub assumed_declarations: Vec<AssumedDeclaration>,
     /// The launches whose threads do not write all elements of a write-only parameter. This is not an error if all
     /// elements were written before, and no proof depends on it.
-    pub left_unwritten: Vec<LeftUnwritten>,
+    pub unwritten_outputs: Vec<UnwrittenOutput>,
 }
 
 /// The registers per thread that the simulator assumes for kernels. On a real device, fewer of their blocks may fit
@@ -139,7 +139,7 @@ pub struct AssumedRegisters {
 /// The elements that stay in registers between the launches of a chain, because a single thread accesses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Forwarded {
+pub struct ForwardedElements {
     /// The number of load instructions that read registers instead of memory.
     pub loads: usize,
     /// The number of store instructions that were removed, because their values are never read from memory.
@@ -148,19 +148,19 @@ pub struct Forwarded {
     /// previous one.
     pub barriers: usize,
     /// The temporaries that need no memory, because all of their elements stay in registers.
-    pub left_out: Vec<At>,
+    pub elided: Vec<SourceLocation>,
 }
 
 /// An unproved part of a kernel's declaration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub struct VouchedFor {
+pub struct AssumedDeclaration {
     /// The kernel.
     pub kernel: String,
     /// Its parameter.
     pub parameter: String,
     /// The part.
-    pub what: Open,
+    pub what: DeclaredPart,
     /// The reason why it is not proved.
     pub reason: String,
 }
@@ -168,9 +168,9 @@ pub struct VouchedFor {
 /// A launch whose threads do not write all elements of a write-only parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LeftUnwritten {
+pub struct UnwrittenOutput {
     /// The launch.
-    pub at: At,
+    pub at: SourceLocation,
     /// The kernel.
     pub kernel: String,
     /// Its parameter.
@@ -184,7 +184,7 @@ pub struct LeftUnwritten {
 /// The size of the memory plan of the temporaries, and its lower bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Plan {
+pub struct MemoryPlan {
     /// The bytes of the plan. For several devices, the sum.
     pub planned: u64,
     /// The bytes of the plan on each device, in the order of the contexts. A budget applies to each of them.
@@ -192,28 +192,28 @@ pub struct Plan {
     /// The weight of the heaviest antichain of live ranges: a lower bound for all plans with this order.
     pub antichain: u64,
     /// The buffers of that antichain.
-    pub antichain_buffers: Vec<At>,
+    pub antichain_buffers: Vec<SourceLocation>,
     /// The arms of `if` and `match` that hold buffers of that antichain, as `if flag` or `match which: _`. Of
     /// mutually exclusive arms, only the one that needs most is listed.
     pub antichain_arms: Vec<String>,
     /// The maximum number of bytes that a single statement needs: a lower bound for all orders.
     pub floor: u64,
     /// The statement that needs `floor` bytes.
-    pub floor_statement: Option<At>,
+    pub floor_statement: Option<SourceLocation>,
     /// True if `planned` equals `antichain`: no plan with this order is smaller.
     pub optimal: bool,
 }
 
-impl Plan {
-    fn of(program: &Program, bounds: &MemoryBounds) -> Plan {
-        let scopes = Scopes::of(program);
+impl MemoryPlan {
+    fn new(program: &Program, bounds: &MemoryBounds) -> MemoryPlan {
+        let scopes = Scopes::new(program);
         let born = bounds.antichain_buffers.iter().filter_map(|&id| match program.buffers[id].origin {
             Origin::Alloc(at) => Some(at),
             _ => None,
         });
         let around: BTreeSet<ScopeId> = born.flat_map(|at| scopes.all_around(at)).collect();
-        let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != Word::While);
-        Plan {
+        let arms = around.into_iter().filter(|&body| scopes.list[body].body.word != ConditionKeyword::While);
+        MemoryPlan {
             planned: bounds.planned,
             devices: (0..program.devices()).map(|device| bounds.of(Device::new(device))).collect(),
             antichain: bounds.antichain,
@@ -233,7 +233,7 @@ pub struct Budget {
     /// The budget in bytes. For several devices, that of each device.
     pub bytes: u64,
     /// The added edges, between statements.
-    pub edges: Vec<(At, At)>,
+    pub edges: Vec<(SourceLocation, SourceLocation)>,
     /// The pairs of buffers that were ordered.
     pub steps: Vec<BudgetStep>,
     /// The length of the longest path without the added edges, in statements.
@@ -251,7 +251,7 @@ pub struct BudgetStep {
     /// The buffer whose live range begins after that.
     pub receiver: String,
     /// The edges between their statements.
-    pub edges: Vec<(At, At)>,
+    pub edges: Vec<(SourceLocation, SourceLocation)>,
     /// The reduction of the lower bound, in bytes.
     pub saves: u64,
     /// The increase of the longest path, in statements.
@@ -259,7 +259,7 @@ pub struct BudgetStep {
 }
 
 impl Budget {
-    fn of(program: &Program, budgeted: &Budgeted) -> Budget {
+    fn new(program: &Program, budgeted: &BudgetEffects) -> Budget {
         let edges = |edges: &[(StatementId, StatementId)]| {
             let at = |id| *at_statement(program, id);
             edges.iter().map(|&(from, to)| (at(from), at(to))).collect()
@@ -282,10 +282,10 @@ impl Budget {
 }
 
 impl Report {
-    pub(super) fn of(graph: &Subject<'_>, lists: Lists) -> Report {
+    pub(super) fn new(graph: &ReportInput<'_>, lists: ReportLists) -> Report {
         let operations = graph.operations;
         let counts = operations.counts();
-        let Counts {
+        let NodeCounts {
             kernels,
             fills,
             copies,
@@ -305,10 +305,10 @@ impl Report {
         let statement = |&id: &StatementId| *at_statement(graph.program, id);
         let mut left_alone = graph.left_alone.to_vec();
         left_alone.sort_by_cached_key(ToString::to_string);
-        let explaining = Explaining { graph, left_alone: &left_alone };
-        let Entries { apart, full_edges, in_lanes, unfused } = explaining.entries();
-        let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !apart.is_empty();
-        let assumed = if changed { lists.assumed } else { Vec::new() };
+        let explainer = DecisionExplainer { graph, left_alone: &left_alone };
+        let UnmergedEntries { unbatched, full_edges, serialized_branches, unfused } = explainer.entries();
+        let changed = !operations.batches.is_empty() || operations.overlapped > 0 || !unbatched.is_empty();
+        let assumed_registers = if changed { lists.assumed_registers } else { Vec::new() };
         Report {
             launches: graph.written,
             batches: operations
@@ -326,11 +326,11 @@ impl Report {
             overlapped: operations.overlapped,
             serialized: operations.serialized,
             left_alone,
-            apart,
+            unbatched,
             unfused,
             full_edges,
-            in_lanes,
-            assumed,
+            serialized_branches,
+            assumed_registers,
             kernels,
             fills,
             copies,
@@ -351,11 +351,11 @@ impl Report {
             crossings: operations.crossings(),
             planned_bytes: allocated - in_nodes + placed,
             allocated_bytes: allocated,
-            reserved_bytes: placed.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
-            plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
-            budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
-            vouched_for: lists.vouched_for,
-            left_unwritten: lists.left_unwritten,
+            reserved_bytes: placed.div_ceil(POOL_GRANULARITY).saturating_mul(POOL_GRANULARITY),
+            plan: operations.bounds.as_ref().map(|bounds| MemoryPlan::new(graph.program, bounds)),
+            budget: operations.budget.as_ref().map(|budget| Budget::new(graph.program, budget)),
+            assumed_declarations: lists.assumed_declarations,
+            unwritten_outputs: lists.unwritten_outputs,
         }
     }
 

@@ -21,7 +21,7 @@ pub struct UnprovedWrite<'g> {
 
 /// The input of a report.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'g> {
+pub struct ReportInput<'g> {
     /// The flat program.
     pub program: &'g Program,
     /// The nodes.
@@ -46,7 +46,7 @@ pub struct Subject<'g> {
     pub setters: usize,
 }
 
-impl Subject<'_> {
+impl ReportInput<'_> {
     /// Returns the kernel of a launch.
     pub(crate) fn kernel(&self, statement: StatementId) -> Option<&LaunchedKernel> {
         let launch = self.launches.get(statement)?.as_ref()?;

@@ -3,21 +3,22 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use cuweave_core::location::At;
+use cuweave_core::location::SourceLocation;
 use cuweave_core::picture::{bytes, counted, folded};
 
-use super::apart::ReportLine;
 use super::brief::{ReportLines, texts};
 use super::folding::repetitions;
 use super::grouped;
 use super::report::{
-    AssumedRegisters, Budget, BudgetStep, Forwarded, LeftUnwritten, Plan, Report, VouchedFor,
+    AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
+    UnwrittenOutput,
 };
+use super::unbatched::ReportLine;
 
 /// The width of the column of subjects.
 const SUBJECT: usize = 13;
 /// The maximum number of members of a batch or chain that are named.
-const MOST_MEMBERS: usize = 10;
+const MAX_MEMBERS: usize = 10;
 
 /// Displays all lines of a report. See [`Report::all`].
 #[derive(Clone, Copy, Debug)]
@@ -25,19 +26,19 @@ pub struct FullReport<'r>(&'r Report);
 
 impl Display for FullReport<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(&self.0.lines(Extent::All).all())
+        f.write_str(&self.0.lines(Detail::All).all())
     }
 }
 
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(&self.lines(Extent::Brief).brief())
+        f.write_str(&self.lines(Detail::Brief).brief())
     }
 }
 
 /// The level of detail of a report.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum Detail {
     /// One line for each reason.
     Brief,
     /// One line for each entry.
@@ -52,7 +53,7 @@ impl Report {
         FullReport(self)
     }
 
-    fn lines(&self, extent: Extent) -> ReportLines {
+    fn lines(&self, extent: Detail) -> ReportLines {
         let mut lines = ReportLines::default();
         lines.head(line("nodes", self.nodes_line()));
         lines.head(self.edges_line());
@@ -67,12 +68,14 @@ impl Report {
         lines.head(self.memory_line());
         lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
         self.launches(&mut lines, extent);
-        lines.list("not all written", "left_unwritten", self.left_unwritten.iter().map(short_of_all));
+        lines.list("not all written", "unwritten_outputs", self.unwritten_outputs.iter().map(unwritten_line));
         let vouched = match extent {
-            Extent::Brief => grouped::vouched_for(&self.vouched_for),
-            Extent::All => self.vouched_for.iter().map(|one| ReportLine::plain(one.to_string(), 1)).collect(),
+            Detail::Brief => grouped::assumed_declarations(&self.assumed_declarations),
+            Detail::All => {
+                self.assumed_declarations.iter().map(|one| ReportLine::plain(one.to_string(), 1)).collect()
+            }
         };
-        lines.list("vouched for, not proved", "vouched_for", vouched.into_iter());
+        lines.list("vouched for, not proved", "assumed_declarations", vouched.into_iter());
         if let Some(budget) = &self.budget {
             lines.head(line("budget", budget.head()));
             lines.list("  shared", "budget.steps", budget.step_lines());
@@ -135,9 +138,9 @@ impl Report {
     }
 
     /// Adds the lines about launch changes.
-    fn launches(&self, lines: &mut ReportLines, extent: Extent) {
+    fn launches(&self, lines: &mut ReportLines, extent: Detail) {
         let Report { launches, kernels, overlapped, serialized, .. } = *self;
-        let mark = if self.assumed.is_empty() { "" } else { "*" };
+        let mark = if self.assumed_registers.is_empty() { "" } else { "*" };
         let one = !self.batches.is_empty() || !self.fused.is_empty();
         if one || overlapped > 0 || serialized > 0 {
             let mut text = format!("{launches} in {kernels}{mark} nodes");
@@ -152,29 +155,34 @@ impl Report {
             }
             lines.head(line("launches", text));
         }
-        let batches = self.batches.iter().map(|members| node_of(members, 1, None));
+        let batches = self.batches.iter().map(|members| merged_node_line(members, 1, None));
         lines.list("  one launch", "batches", batches);
         let forwarded = self.forwarded.iter().map(Some).chain(std::iter::repeat(None));
         let chains = self.stacked.iter().copied().chain(std::iter::repeat(1));
         let fused = self.fused.iter().zip(chains).zip(forwarded);
-        let node =
-            |((members, chains), forwarded): ((&Vec<At>, usize), _)| node_of(members, chains, forwarded);
+        let node = |((members, chains), forwarded): ((&Vec<SourceLocation>, usize), _)| {
+            merged_node_line(members, chains, forwarded)
+        };
         lines.list("  fused", "fused", fused.map(node));
         let left_alone = self.left_alone.iter().map(|entry| ReportLine::plain(entry.to_string(), 1));
         lines.list("  left alone", "left_alone", left_alone);
-        lines.list("  not one launch", "apart", self.apart.iter().map(|entry| entry.line()));
+        lines.list("  not one launch", "unbatched", self.unbatched.iter().map(|entry| entry.line()));
         let (unfused, full_edges) = match extent {
-            Extent::Brief => (grouped::unfused(&self.unfused), grouped::full_edges(&self.full_edges)),
-            Extent::All => (
+            Detail::Brief => (grouped::unfused(&self.unfused), grouped::full_edges(&self.full_edges)),
+            Detail::All => (
                 self.unfused.iter().map(|entry| entry.line()).collect(),
                 self.full_edges.iter().map(|entry| entry.line()).collect(),
             ),
         };
         lines.list("  not fused", "unfused", unfused.into_iter());
         lines.list("  full edge", "full_edges", full_edges.into_iter());
-        lines.list("  in a lane", "in_lanes", self.in_lanes.iter().map(|entry| entry.line()));
-        if !self.assumed.is_empty() {
-            let registers: Vec<String> = self.assumed.iter().map(ToString::to_string).collect();
+        lines.list(
+            "  in a lane",
+            "serialized_branches",
+            self.serialized_branches.iter().map(|entry| entry.line()),
+        );
+        if !self.assumed_registers.is_empty() {
+            let registers: Vec<String> = self.assumed_registers.iter().map(ToString::to_string).collect();
             lines.head(format!(
                 "  * if a thread has the registers that the simulated driver assumes: {}",
                 registers.join("; ")
@@ -184,9 +192,13 @@ impl Report {
 }
 
 /// Returns the line of a node that replaces several launches. `chains` is the number of stacked chains.
-fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> ReportLine {
+fn merged_node_line(
+    members: &[SourceLocation],
+    chains: usize,
+    forwarded: Option<&ForwardedElements>,
+) -> ReportLine {
     let changes = forwarded.filter(|forwarded| forwarded.loads > 0 || forwarded.stores > 0);
-    let text = |names: &dyn Fn(&At) -> String| {
+    let text = |names: &dyn Fn(&SourceLocation) -> String| {
         let mut text = members_of(members, names);
         if chains > 1 {
             text.push_str(&format!(", of {chains} chains side by side"));
@@ -201,7 +213,7 @@ fn node_of(members: &[At], chains: usize, forwarded: Option<&Forwarded>) -> Repo
 
 /// Lists the members of a node. Repetitions are merged, and members on the same line that differ in loop indices
 /// are one entry.
-fn members_of(members: &[At], name: &dyn Fn(&At) -> String) -> String {
+fn members_of(members: &[SourceLocation], name: &dyn Fn(&SourceLocation) -> String) -> String {
     let keys: Vec<(String, &str, u32)> =
         members.iter().map(|at| (folded(&at.name), &at.file[..], at.line)).collect();
     let mut items = Vec::new();
@@ -219,28 +231,28 @@ fn members_of(members: &[At], name: &dyn Fn(&At) -> String) -> String {
             _ => items.push(format!("({}) {times} times", turn.join(", "))),
         }
     }
-    let more = items.len().saturating_sub(MOST_MEMBERS);
-    items.truncate(MOST_MEMBERS);
+    let more = items.len().saturating_sub(MAX_MEMBERS);
+    items.truncate(MAX_MEMBERS);
     if more > 0 {
         items.push(format!("and {more} more"));
     }
     items.join(", ")
 }
 
-fn short_of_all(entry: &LeftUnwritten) -> ReportLine {
+fn unwritten_line(entry: &UnwrittenOutput) -> ReportLine {
     ReportLine { text: entry.to_string(), folded: entry.text(&folded(&entry.at.name)), times: 1 }
 }
 
-impl LeftUnwritten {
+impl UnwrittenOutput {
     fn text(&self, name: &str) -> String {
-        let LeftUnwritten { at: At { line, .. }, kernel, parameter, written, missing } = self;
+        let UnwrittenOutput { at: SourceLocation { line, .. }, kernel, parameter, written, missing } = self;
         format!(
             "`{name}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
         )
     }
 }
 
-impl Display for LeftUnwritten {
+impl Display for UnwrittenOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(&self.text(&self.at.name))
     }
@@ -253,35 +265,35 @@ impl Display for AssumedRegisters {
     }
 }
 
-impl Forwarded {
-    fn text(&self, name: &dyn Fn(&At) -> String) -> String {
-        let Forwarded { loads, stores, barriers, left_out } = self;
+impl ForwardedElements {
+    fn text(&self, name: &dyn Fn(&SourceLocation) -> String) -> String {
+        let ForwardedElements { loads, stores, barriers, elided } = self;
         let parts =
             [(loads, "load", " from registers"), (stores, "store", " left out"), (barriers, "barrier", "")];
         let some = parts.into_iter().filter(|(count, ..)| **count > 0);
         let mut parts: Vec<String> = some.map(|(count, word, more)| counted(*count, word) + more).collect();
-        if !left_out.is_empty() {
-            parts.push(format!("without memory: {}", members_of(left_out, name)));
+        if !elided.is_empty() {
+            parts.push(format!("without memory: {}", members_of(elided, name)));
         }
         if parts.is_empty() { "no barriers".to_owned() } else { parts.join(", ") }
     }
 }
 
-impl Display for Forwarded {
+impl Display for ForwardedElements {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(&self.text(&|at| at.name.clone()))
     }
 }
 
-impl Display for VouchedFor {
+impl Display for AssumedDeclaration {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{}.{}: {}: {}", self.kernel, self.parameter, self.what, self.reason)
     }
 }
 
-impl Display for Plan {
+impl Display for MemoryPlan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        let Plan { planned, antichain, floor, .. } = *self;
+        let MemoryPlan { planned, antichain, floor, .. } = *self;
         let [planned, antichain, floor] = [planned, antichain, floor].map(bytes);
         let arms: Vec<String> = self.antichain_arms.iter().map(|arm| format!("`{arm}`")).collect();
         let within = if arms.is_empty() { String::new() } else { format!(" in {}", arms.join(", ")) };
@@ -322,12 +334,12 @@ impl Display for Budget {
 
 #[cfg(test)]
 mod tests {
-    use super::super::apart::{FullEdge, WhyFull};
-    use super::super::unfused::{Unfused, WhyUnfused};
+    use super::super::unbatched::{FullEdge, FullEdgeReason};
+    use super::super::unfused::{UnfusedPair, UnfusedReason};
     use super::*;
 
-    fn at(name: &str, line: u32) -> At {
-        At::new(name, "src/model.rs", line)
+    fn at(name: &str, line: u32) -> SourceLocation {
+        SourceLocation::new(name, "src/model.rs", line)
     }
 
     #[test]
@@ -344,11 +356,11 @@ mod tests {
     #[test]
     fn repetitions_of_loops_are_one() {
         let layer = |i: usize| vec![at(&format!("layer[{i}].up"), 7), at(&format!("layer[{i}].relu"), 8)];
-        let forwarded = |i: usize| Forwarded {
+        let forwarded = |i: usize| ForwardedElements {
             loads: 2,
             stores: 1,
             barriers: 1,
-            left_out: vec![at(&format!("layer[{i}].h"), 6)],
+            elided: vec![at(&format!("layer[{i}].h"), 6)],
         };
         let side_by_side = (0..3).flat_map(|_| [at("c", 10), at("d", 11)]).collect();
         let report = Report {
@@ -361,8 +373,8 @@ mod tests {
                 (0..4).flat_map(|_| [at("a", 1), at("b", 2)]).collect(),
                 (0..3).map(|i| at(&format!("w[{i}].step"), 3)).chain([at("last", 4)]).collect(),
             ],
-            left_unwritten: (0..2)
-                .map(|i| LeftUnwritten {
+            unwritten_outputs: (0..2)
+                .map(|i| UnwrittenOutput {
                     at: at(&format!("layer[{i}].pad"), 9),
                     kernel: "pad".to_owned(),
                     parameter: "y".to_owned(),
@@ -390,20 +402,20 @@ mod tests {
 
     #[test]
     fn pairs_of_one_reason_are_one_line() {
-        let pair = |first: &str, second: &str, line, times, reason| Unfused {
+        let pair = |first: &str, second: &str, line, times, reason| UnfusedPair {
             first: at(first, line),
             second: at(second, line + 1),
             reason,
             times,
         };
-        let grids = |blocks| WhyUnfused::Grids([blocks, 1, 1], [1, 1, 1]);
+        let grids = |blocks| UnfusedReason::Grids([blocks, 1, 1], [1, 1, 1]);
         let mut report = Report {
             unfused: vec![
                 pair("embed", "norm", 1, 1, grids(6)),
                 pair("layer[0].up", "layer[0].add", 3, 1, grids(384)),
                 pair("layer[1].up", "layer[1].add", 3, 1, grids(384)),
-                pair("norm", "scale", 5, 2, WhyUnfused::State),
-                pair("scale", "add", 6, 1, WhyUnfused::Blocks([32, 1, 1], [64, 1, 1])),
+                pair("norm", "scale", 5, 2, UnfusedReason::SharedState),
+                pair("scale", "add", 6, 1, UnfusedReason::Blocks([32, 1, 1], [64, 1, 1])),
             ],
             ..Report::default()
         };
@@ -443,11 +455,11 @@ mod tests {
         };
         let report = Report {
             full_edges: vec![
-                edge("a", "b", 1, WhyFull::Dependents(2)),
-                edge("a", "c", 2, WhyFull::Dependents(3)),
-                edge("layer[0].a", "layer[0].b", 7, WhyFull::Dependents(3)),
-                edge("layer[1].a", "layer[1].b", 7, WhyFull::Dependents(3)),
-                edge("c", "d", 4, WhyFull::Beside),
+                edge("a", "b", 1, FullEdgeReason::Dependents(2)),
+                edge("a", "c", 2, FullEdgeReason::Dependents(3)),
+                edge("layer[0].a", "layer[0].b", 7, FullEdgeReason::Dependents(3)),
+                edge("layer[1].a", "layer[1].b", 7, FullEdgeReason::Dependents(3)),
+                edge("c", "d", 4, FullEdgeReason::Concurrent),
             ],
             ..Report::default()
         };
@@ -468,14 +480,14 @@ mod tests {
 
     #[test]
     fn long_lists_end() {
-        let members: Vec<At> = (0..40).map(|i| at(&format!("s{i}"), i)).collect();
+        let members: Vec<SourceLocation> = (0..40).map(|i| at(&format!("s{i}"), i)).collect();
         let report = Report {
             fused: vec![members; 1],
-            vouched_for: (0..40)
-                .map(|i| VouchedFor {
+            assumed_declarations: (0..40)
+                .map(|i| AssumedDeclaration {
                     kernel: format!("k{i}"),
                     parameter: "x".to_owned(),
-                    what: cuweave_ptx::declare::Open::Coverage,
+                    what: cuweave_ptx::declare::DeclaredPart::Coverage,
                     reason: "an index is read from memory".to_owned(),
                 })
                 .collect(),

@@ -2,22 +2,22 @@
 
 use std::fmt;
 
-use cuweave_core::location::At;
+use cuweave_core::location::SourceLocation;
 use cuweave_core::picture::bytes;
 use cuweave_core::picture::folded;
 
-use super::apart::{ReportLine, at_line, times};
+use super::unbatched::{ReportLine, at_line, times};
 
 /// Two consecutive launches that are not one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unfused {
+pub struct UnfusedPair {
     /// The first launch, or the last launch of the first fused kernel.
-    pub first: At,
+    pub first: SourceLocation,
     /// The second launch, or the first launch of the second fused kernel.
-    pub second: At,
+    pub second: SourceLocation,
     /// The reason why they are not one kernel.
-    pub reason: WhyUnfused,
+    pub reason: UnfusedReason,
     /// The number of such pairs with the same two lines.
     pub times: usize,
 }
@@ -25,7 +25,7 @@ pub struct Unfused {
 /// A reason why two consecutive launches are not one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WhyUnfused {
+pub enum UnfusedReason {
     /// The option `launches` of the graph function forbids it.
     NotAllowed,
     /// Their grids differ: blocks in each dimension.
@@ -35,61 +35,61 @@ pub enum WhyUnfused {
     /// A statement that is not a kernel launch is between them.
     Between {
         /// The statement.
-        at: At,
+        at: SourceLocation,
         /// Its kind: a fill, a copy, a library call.
         kind: &'static str,
     },
     /// The second launch also depends on this statement, which may end after the first launch begins.
-    Before(At),
+    OtherPredecessor(SourceLocation),
     /// This statement also depends on the first launch, and would have to wait for the second one.
-    Behind(At),
+    OtherSuccessor(SourceLocation),
     /// The kernel of one launch cannot be part of a fused kernel.
     Kernel {
         /// The launch.
-        at: At,
+        at: SourceLocation,
         /// The reason.
         reason: String,
     },
     /// A setter may change the grid or the block of this launch.
-    Setter(At),
+    Setter(SourceLocation),
     /// The two are ordered only by atomics on a buffer or by module variables that kernels write.
-    State,
+    SharedState,
     /// The fused kernel would be slower: fewer of its blocks fit on a multiprocessor, or it spills registers.
     Slower(String),
     /// One of them may start before its predecessors have ended, and the other may not.
-    Starts,
+    EarlyStart,
     /// A setter may change the range of a buffer that is passed to a launch.
     Range {
         /// The buffer.
-        buffer: At,
+        buffer: SourceLocation,
         /// The launch.
-        launch: At,
+        launch: SourceLocation,
     },
     /// The elements of a buffer that one block of a launch accesses are unknown.
     Unknown {
         /// The buffer.
-        buffer: At,
+        buffer: SourceLocation,
         /// The launch.
-        launch: At,
+        launch: SourceLocation,
         /// The reason.
         reason: String,
     },
     /// Blocks access elements of a buffer that other blocks of the other launch write.
     Shared {
         /// The buffer.
-        buffer: At,
+        buffer: SourceLocation,
         /// The launch that writes them.
-        writes: At,
+        writes: SourceLocation,
         /// The launch that accesses them.
-        other: At,
+        other: SourceLocation,
     },
     /// This launch is in a batch, which is expected to be faster.
-    Batched(At),
+    Batched(SourceLocation),
     /// This launch runs concurrently with others, and their kernels may take long. Blocks of a fused kernel stay on
     /// their multiprocessors, which would then be loaded unevenly.
-    Crowd(At),
+    Concurrent(SourceLocation),
     /// The kernel already has this many launches, which is the maximum.
-    Most(usize),
+    MaxMembers(usize),
     /// The fused kernel uses the buffers of all its launches at the same time, so the temporaries would need more
     /// memory.
     Memory {
@@ -102,41 +102,41 @@ pub enum WhyUnfused {
     Budget,
 }
 
-impl WhyUnfused {
+impl UnfusedReason {
     /// Returns the change to the program that would make them one kernel. `None` if no change is known.
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
-            WhyUnfused::NotAllowed => "leave the option `launches` out",
-            WhyUnfused::Grids(..) => {
+            UnfusedReason::NotAllowed => "leave the option `launches` out",
+            UnfusedReason::Grids(..) => {
                 "give them equal grids, and each block the elements that the same block of the other has"
             }
-            WhyUnfused::Blocks(..) => "give them blocks of equal threads",
-            WhyUnfused::Between { kind: "fill" | "copy", .. } => {
+            UnfusedReason::Blocks(..) => "give them blocks of equal threads",
+            UnfusedReason::Between { kind: "fill" | "copy", .. } => {
                 "let a kernel of their grid and block do it, block by block"
             }
-            WhyUnfused::Setter(_) => "let no scalar that has a setter reach the grid or the block",
-            WhyUnfused::Slower(_) => {
+            UnfusedReason::Setter(_) => "let no scalar that has a setter reach the grid or the block",
+            UnfusedReason::Slower(_) => {
                 "limit the registers by the second number of `__launch_bounds__`, or use less shared memory"
             }
-            WhyUnfused::Range { .. } => "let no scalar that has a setter reach the bounds",
-            WhyUnfused::Unknown { .. } => {
+            UnfusedReason::Range { .. } => "let no scalar that has a setter reach the bounds",
+            UnfusedReason::Unknown { .. } => {
                 "index the buffer by sums and products of the block, the thread and scalars"
             }
-            WhyUnfused::Shared { .. } => {
+            UnfusedReason::Shared { .. } => {
                 "let each block access only what the same block of the other launch writes"
             }
-            WhyUnfused::Batched(_) => "`launches = \"fused\"` fuses launches, and batches none",
-            WhyUnfused::Memory { .. } => "write in place, so that fewer temporaries are in use at once",
-            WhyUnfused::Budget => "raise the budget",
-            WhyUnfused::Between { .. }
-            | WhyUnfused::Before(_)
-            | WhyUnfused::Behind(_)
-            | WhyUnfused::Kernel { .. }
-            | WhyUnfused::State
-            | WhyUnfused::Starts
-            | WhyUnfused::Crowd(_)
-            | WhyUnfused::Most(_) => return None,
+            UnfusedReason::Batched(_) => "`launches = \"fused\"` fuses launches, and batches none",
+            UnfusedReason::Memory { .. } => "write in place, so that fewer temporaries are in use at once",
+            UnfusedReason::Budget => "raise the budget",
+            UnfusedReason::Between { .. }
+            | UnfusedReason::OtherPredecessor(_)
+            | UnfusedReason::OtherSuccessor(_)
+            | UnfusedReason::Kernel { .. }
+            | UnfusedReason::SharedState
+            | UnfusedReason::EarlyStart
+            | UnfusedReason::Concurrent(_)
+            | UnfusedReason::MaxMembers(_) => return None,
         })
     }
 }
@@ -148,120 +148,128 @@ fn extents(extents: [u32; 3]) -> String {
     list.join(" x ")
 }
 
-impl WhyUnfused {
+impl UnfusedReason {
     fn text(&self, shown: fn(&str) -> String) -> String {
-        let named = |at: &At| at_line(at, shown);
+        let named = |at: &SourceLocation| at_line(at, shown);
         match self {
-            WhyUnfused::NotAllowed => "the option `launches` does not allow it".to_owned(),
-            WhyUnfused::Grids(one, other) => {
+            UnfusedReason::NotAllowed => "the option `launches` does not allow it".to_owned(),
+            UnfusedReason::Grids(one, other) => {
                 format!("their grids differ: {} and {} blocks", extents(*one), extents(*other))
             }
-            WhyUnfused::Blocks(one, other) => {
+            UnfusedReason::Blocks(one, other) => {
                 format!("their blocks differ: {} and {} threads", extents(*one), extents(*other))
             }
-            WhyUnfused::Between { at, kind } => format!("a {kind} stands between them: {}", named(at)),
-            WhyUnfused::Before(at) => {
+            UnfusedReason::Between { at, kind } => format!("a {kind} stands between them: {}", named(at)),
+            UnfusedReason::OtherPredecessor(at) => {
                 format!("the second also comes after {}, which may end later than the first", named(at))
             }
-            WhyUnfused::Behind(at) => {
+            UnfusedReason::OtherSuccessor(at) => {
                 format!("{} also comes after the first, and would wait for the second", named(at))
             }
-            WhyUnfused::Kernel { at, reason } => {
+            UnfusedReason::Kernel { at, reason } => {
                 format!("{} cannot be a part of a fused kernel: {reason}", named(at))
             }
-            WhyUnfused::Setter(at) => format!("a setter may change the grid or the block of {}", named(at)),
-            WhyUnfused::State => "atomics, or variables that kernels write, order the two".to_owned(),
-            WhyUnfused::Slower(reason) => reason.clone(),
-            WhyUnfused::Starts => "one of them may start early, and the other may not".to_owned(),
-            WhyUnfused::Range { buffer, launch } => {
+            UnfusedReason::Setter(at) => {
+                format!("a setter may change the grid or the block of {}", named(at))
+            }
+            UnfusedReason::SharedState => {
+                "atomics, or variables that kernels write, order the two".to_owned()
+            }
+            UnfusedReason::Slower(reason) => reason.clone(),
+            UnfusedReason::EarlyStart => "one of them may start early, and the other may not".to_owned(),
+            UnfusedReason::Range { buffer, launch } => {
                 format!("a setter may change the range of `{}` in {}", shown(&buffer.name), named(launch))
             }
-            WhyUnfused::Unknown { buffer, launch, reason } => {
+            UnfusedReason::Unknown { buffer, launch, reason } => {
                 let (buffer, launch) = (shown(&buffer.name), named(launch));
                 format!(
                     "the elements of `{buffer}` that a block of {launch} accesses are not known: {reason}"
                 )
             }
-            WhyUnfused::Shared { buffer, writes, other } => {
+            UnfusedReason::Shared { buffer, writes, other } => {
                 let (buffer, writes, other) = (shown(&buffer.name), named(writes), named(other));
                 format!("blocks of {other} access elements of `{buffer}` that other blocks of {writes} write")
             }
-            WhyUnfused::Batched(at) => {
+            UnfusedReason::Batched(at) => {
                 format!("{} is one launch with others, which is expected to be faster", named(at))
             }
-            WhyUnfused::Crowd(at) => format!(
+            UnfusedReason::Concurrent(at) => format!(
                 "{} runs beside others and may last long: fused, blocks stay where they are, on some \
                  multiprocessors more than on others",
                 named(at)
             ),
-            WhyUnfused::Most(most) => format!("one kernel has {most} launches at most"),
-            WhyUnfused::Memory { whole, most } => {
+            UnfusedReason::MaxMembers(most) => format!("one kernel has {most} launches at most"),
+            UnfusedReason::Memory { whole, most } => {
                 let (whole, most) = (bytes(*whole), bytes(*most));
                 format!(
                     "one kernel holds the buffers of all its launches at once: temporaries would take {whole}, and \
                      {most} at most without it"
                 )
             }
-            WhyUnfused::Budget => "the budget does not hold the buffers of both at once".to_owned(),
+            UnfusedReason::Budget => "the budget does not hold the buffers of both at once".to_owned(),
         }
     }
 }
 
-impl WhyUnfused {
+impl UnfusedReason {
     /// Returns the text without details, which all reasons of this variant share.
-    pub(super) fn of_kind(&self) -> String {
+    pub(super) fn without_details(&self) -> String {
         let words = match self {
-            WhyUnfused::Grids(..) => "their grids differ",
-            WhyUnfused::Blocks(..) => "their blocks differ",
-            WhyUnfused::Between { kind, .. } => return format!("a {kind} stands between them"),
-            WhyUnfused::Before(_) => {
+            UnfusedReason::Grids(..) => "their grids differ",
+            UnfusedReason::Blocks(..) => "their blocks differ",
+            UnfusedReason::Between { kind, .. } => return format!("a {kind} stands between them"),
+            UnfusedReason::OtherPredecessor(_) => {
                 "the second also comes after other statements, which may end later than the first"
             }
-            WhyUnfused::Behind(_) => {
+            UnfusedReason::OtherSuccessor(_) => {
                 "other statements also come after the first, and would wait for the second"
             }
-            WhyUnfused::Kernel { .. } => "the kernel of one of them cannot be a part of a fused kernel",
-            WhyUnfused::Setter(_) => "a setter may change the grid or the block of one of them",
-            WhyUnfused::Slower(_) => "one kernel would be slower",
-            WhyUnfused::Range { .. } => "a setter may change the range of a buffer",
-            WhyUnfused::Unknown { .. } => "the elements of a buffer that a block accesses are not known",
-            WhyUnfused::Shared { .. } => "blocks access elements that other blocks of the other launch write",
-            WhyUnfused::Batched(_) => "one of them is one launch with others, which is expected to be faster",
-            WhyUnfused::Crowd(_) => "one of them runs beside others and may last long",
-            WhyUnfused::NotAllowed
-            | WhyUnfused::State
-            | WhyUnfused::Starts
-            | WhyUnfused::Most(_)
-            | WhyUnfused::Memory { .. }
-            | WhyUnfused::Budget => return self.to_string(),
+            UnfusedReason::Kernel { .. } => "the kernel of one of them cannot be a part of a fused kernel",
+            UnfusedReason::Setter(_) => "a setter may change the grid or the block of one of them",
+            UnfusedReason::Slower(_) => "one kernel would be slower",
+            UnfusedReason::Range { .. } => "a setter may change the range of a buffer",
+            UnfusedReason::Unknown { .. } => "the elements of a buffer that a block accesses are not known",
+            UnfusedReason::Shared { .. } => {
+                "blocks access elements that other blocks of the other launch write"
+            }
+            UnfusedReason::Batched(_) => {
+                "one of them is one launch with others, which is expected to be faster"
+            }
+            UnfusedReason::Concurrent(_) => "one of them runs beside others and may last long",
+            UnfusedReason::NotAllowed
+            | UnfusedReason::SharedState
+            | UnfusedReason::EarlyStart
+            | UnfusedReason::MaxMembers(_)
+            | UnfusedReason::Memory { .. }
+            | UnfusedReason::Budget => return self.to_string(),
         };
         words.to_owned()
     }
 
     /// Returns the rank in the report: first reasons with a help, then those without. Different grids come last,
     /// because such kernels usually do unrelated work.
-    pub(super) fn place(&self) -> u8 {
+    pub(super) fn rank(&self) -> u8 {
         match (self, self.help()) {
-            (WhyUnfused::Grids(..), _) => 2,
+            (UnfusedReason::Grids(..), _) => 2,
             (_, None) => 1,
             (_, Some(_)) => 0,
         }
     }
 }
 
-impl fmt::Display for WhyUnfused {
+impl fmt::Display for UnfusedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(str::to_owned))
     }
 }
 
-impl fmt::Display for Unfused {
+impl fmt::Display for UnfusedPair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text(str::to_owned, self.times))
     }
 }
 
-impl Unfused {
+impl UnfusedPair {
     /// Formats the two launches, with both lines after them.
     pub(super) fn pair(&self, shown: fn(&str) -> String) -> String {
         let (one, other) = (&self.first, &self.second);
@@ -270,7 +278,7 @@ impl Unfused {
 
     /// Formats the entry as one that stands for `pairs` pairs.
     fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
-        let Unfused { first, second, reason, .. } = self;
+        let UnfusedPair { first, second, reason, .. } = self;
         let (first, second) = (at_line(first, shown), at_line(second, shown));
         let mut text = format!("{first} and {second}{}: {}", times(pairs), reason.text(shown));
         if let Some(help) = reason.help() {

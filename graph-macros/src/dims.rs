@@ -1,14 +1,14 @@
 //! Lengths, bounds and extents of the source: from a Rust expression to a polynomial, to the code that
 //! evaluates it, and to its text. The polynomial is for the checks: two bounds are compared symbolically,
 //! and subexpressions that are not `+`, `-`, `*` become opaque variables, equal if their tokens are
-//! ([`key`]). The code ([`Term`]) is evaluated when the graph is built.
+//! ([`key`]). The code ([`IntExpr`]) is evaluated when the graph is built.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use cuweave_core::ids::{BufferId, LeafId, PartId, VariableId};
-use cuweave_core::table::Op;
-use cuweave_ptx::declare::{Quotient, Rounded};
+use cuweave_core::ids::{ArgumentPartId, BufferId, LeafId, VariableId};
+use cuweave_core::table::BoundOp;
+use cuweave_ptx::declare::{QuotientVariable, RoundedVariable};
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -17,65 +17,74 @@ use syn::{BinOp, Expr, ExprMethodCall, Lit, Type};
 
 /// A length or bound: its polynomial, its code and its text.
 #[derive(Clone)]
-pub struct Bound {
+pub struct DimExpr {
     /// The polynomial that the checks compare.
     pub poly: Poly,
     /// The code that is evaluated when the graph is built.
-    pub term: Term,
+    pub term: IntExpr,
     /// The source text.
     pub text: String,
 }
 
-impl Bound {
+impl DimExpr {
     /// Returns a constant bound.
-    pub fn constant(value: u64) -> Bound {
-        Bound {
+    pub fn constant(value: u64) -> DimExpr {
+        DimExpr {
             poly: Poly::constant(i128::from(value)),
-            term: Term::Constant(value),
+            term: IntExpr::Constant(value),
             text: value.to_string(),
         }
     }
 
     /// Returns the length of a buffer that a call returns. Its value is known only when the graph is built.
-    pub fn extent(buffer: BufferId, name: &str, symbols: &mut Symbols) -> Bound {
+    pub fn extent(buffer: BufferId, name: &str, symbols: &mut Symbols) -> DimExpr {
         let text = format!("the length of `{name}`");
-        Bound { poly: symbols.opaque(&format!("extent {buffer}"), &text), term: Term::Extent(buffer), text }
+        DimExpr {
+            poly: symbols.opaque(&format!("extent {buffer}"), &text),
+            term: IntExpr::Extent(buffer),
+            text,
+        }
     }
 
     /// Returns the length of a buffer inside a record or list argument. Its value is known only when the
     /// graph is built.
-    pub fn length(part: PartId, name: &str, symbols: &mut Symbols) -> Bound {
+    pub fn length(part: ArgumentPartId, name: &str, symbols: &mut Symbols) -> DimExpr {
         let text = format!("the length of `{name}`");
-        Bound { poly: symbols.opaque(&format!("length {part}"), &text), term: Term::Length(part), text }
+        DimExpr { poly: symbols.opaque(&format!("length {part}"), &text), term: IntExpr::Length(part), text }
     }
 
     /// Returns the number of elements of a list. `tokens` compute it as a `Dim`.
-    pub fn count(list: &Expr, tokens: TokenStream, symbols: &mut Symbols) -> Bound {
+    pub fn count(list: &Expr, tokens: TokenStream, symbols: &mut Symbols) -> DimExpr {
         let len: Expr = syn::parse_quote!(#list.len());
         let (key, text) = (key(&len), compact(&len));
-        Bound { poly: symbols.opaque(&key, &text), term: Term::Leaf(Rc::new((tokens, key))), text }
+        DimExpr { poly: symbols.opaque(&key, &text), term: IntExpr::Leaf(Rc::new((tokens, key))), text }
     }
 
     /// Returns the bound that an expression over the arguments describes.
     ///
     /// `as_written` is false if values were substituted for loop variables. The text is then made from the
     /// polynomial.
-    pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
+    pub fn from_expr(
+        expr: &Expr,
+        as_written: bool,
+        integers: &BTreeSet<String>,
+        symbols: &mut Symbols,
+    ) -> DimExpr {
         // Fast path: most expressions are a single name.
         if let Expr::Path(path) = expr
             && let Some(name) = path.path.get_ident()
         {
             let (key, text) = (key(expr), name.to_string());
             let poly = symbols.opaque(&key, &text);
-            return Bound { poly, term: Term::of(expr, integers), text };
+            return DimExpr { poly, term: IntExpr::from_expr(expr, integers), text };
         }
         let poly = poly(expr, integers, symbols);
         let text = if as_written { compact(expr) } else { symbols.text(&poly) };
-        Bound { poly, term: Term::of(expr, integers), text }
+        DimExpr { poly, term: IntExpr::from_expr(expr, integers), text }
     }
 
     /// Returns `self + other`, the bound of a slice of a slice.
-    pub fn plus(&self, other: &Bound, symbols: &mut Symbols) -> Bound {
+    pub fn plus(&self, other: &DimExpr, symbols: &mut Symbols) -> DimExpr {
         match (self.poly.as_constant(), other.poly.as_constant()) {
             (Some(0), _) => return other.clone(),
             (_, Some(0)) => return self.clone(),
@@ -83,9 +92,9 @@ impl Bound {
         }
         let text = format!("{} + {}", self.text, other.text);
         let opaque = || format!("{:?} + {:?}", self.poly, other.poly);
-        Bound {
+        DimExpr {
             poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.opaque(&opaque(), &text)),
-            term: Term::Operation(Op::Add, Rc::new((self.term.clone(), other.term.clone()))),
+            term: IntExpr::Operation(BoundOp::Add, Rc::new((self.term.clone(), other.term.clone()))),
             text,
         }
     }
@@ -94,7 +103,7 @@ impl Bound {
 /// The code of a bound: checked 64-bit operations over literals, loop indices, lengths and the user's
 /// expressions.
 #[derive(Clone)]
-pub enum Term {
+pub enum IntExpr {
     /// A literal.
     Constant(u64),
     /// The index of a loop that is unrolled when the graph is built.
@@ -102,66 +111,71 @@ pub enum Term {
     /// The length of the buffer that a name denotes.
     Extent(BufferId),
     /// The length of a component of a record or list argument.
-    Length(PartId),
+    Length(ArgumentPartId),
     /// An expression that rustc compiles: tokens that evaluate to a `Dim`, and the expression's [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// A binary operator and its operands.
-    Operation(Op, Rc<(Term, Term)>),
+    Operation(BoundOp, Rc<(IntExpr, IntExpr)>),
 }
 
-impl Term {
+impl IntExpr {
     /// Translates an expression. Mirrors [`dim_tokens`].
-    fn of(expr: &Expr, integers: &BTreeSet<String>) -> Term {
+    fn from_expr(expr: &Expr, integers: &BTreeSet<String>) -> IntExpr {
         match expr {
-            Expr::Paren(inner) => Term::of(&inner.expr, integers),
-            Expr::Group(inner) => Term::of(&inner.expr, integers),
+            Expr::Paren(inner) => IntExpr::from_expr(&inner.expr, integers),
+            Expr::Group(inner) => IntExpr::from_expr(&inner.expr, integers),
             // In a narrower type the arithmetic is that type's, so the expression stays a leaf.
             Expr::Call(_)
-                if untyped(expr).is_some_and(|(inner, ty)| is_wide(ty) && is_integer(inner, integers)) =>
+                if without_type(expr)
+                    .is_some_and(|(inner, ty)| is_wide(ty) && is_integer(inner, integers)) =>
             {
-                untyped(expr).map_or_else(|| Term::leaf(expr), |(inner, _)| Term::of(inner, integers))
+                without_type(expr)
+                    .map_or_else(|| IntExpr::leaf(expr), |(inner, _)| IntExpr::from_expr(inner, integers))
             }
             Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
-                Term::of(&cast.expr, integers)
+                IntExpr::from_expr(&cast.expr, integers)
             }
             Expr::Binary(binary) => match checked(&binary.op) {
                 Some(op) => {
-                    let sides = (Term::of(&binary.left, integers), Term::of(&binary.right, integers));
-                    Term::Operation(op, Rc::new(sides))
+                    let sides = (
+                        IntExpr::from_expr(&binary.left, integers),
+                        IntExpr::from_expr(&binary.right, integers),
+                    );
+                    IntExpr::Operation(op, Rc::new(sides))
                 }
-                None => Term::leaf(expr),
+                None => IntExpr::leaf(expr),
             },
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Int(int) if int.suffix().is_empty() => {
-                    int.base10_parse::<u64>().map_or_else(|_| Term::leaf(expr), Term::Constant)
+                    int.base10_parse::<u64>().map_or_else(|_| IntExpr::leaf(expr), IntExpr::Constant)
                 }
-                _ => Term::leaf(expr),
+                _ => IntExpr::leaf(expr),
             },
             Expr::Path(path) => {
-                let variable = path.path.get_ident().and_then(|name| turn_of(&name.to_string()));
-                variable.map_or_else(|| Term::leaf(expr), Term::Variable)
+                let variable = path.path.get_ident().and_then(|name| index_of_name(&name.to_string()));
+                variable.map_or_else(|| IntExpr::leaf(expr), IntExpr::Variable)
             }
             // `Dim` has `next_multiple_of` for signed integers, too, where the standard method is unstable.
             Expr::MethodCall(call) if rounding(call, integers).is_some() => {
-                Term::Leaf(Rc::new((dim_tokens(expr, integers), key(expr))))
+                IntExpr::Leaf(Rc::new((dim_tokens(expr, integers), key(expr))))
             }
-            _ => Term::leaf(expr),
+            _ => IntExpr::leaf(expr),
         }
     }
 
-    fn leaf(expr: &Expr) -> Term {
-        Term::Leaf(Rc::new((wrapped(expr), key(expr))))
+    fn leaf(expr: &Expr) -> IntExpr {
+        IntExpr::Leaf(Rc::new((wrapped(expr), key(expr))))
     }
 
     /// Appends the operations in postfix order. `leaf` numbers the leaves.
-    pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> LeafId) {
+    pub fn code(&self, code: &mut Vec<BoundOp>, leaf: &mut impl FnMut(&TokenStream, &str) -> LeafId) {
         match self {
-            Term::Constant(value) => code.push(Op::Constant(*value)),
-            Term::Variable(variable) => code.push(Op::Variable(*variable)),
-            Term::Extent(buffer) => code.push(Op::Extent(*buffer)),
-            Term::Length(part) => code.push(Op::Length(*part)),
-            Term::Leaf(one) => code.push(Op::Leaf(leaf(&one.0, &one.1))),
-            Term::Operation(op, sides) => {
+            IntExpr::Constant(value) => code.push(BoundOp::Constant(*value)),
+            IntExpr::Variable(variable) => code.push(BoundOp::Variable(*variable)),
+            IntExpr::Extent(buffer) => code.push(BoundOp::Extent(*buffer)),
+            IntExpr::Length(part) => code.push(BoundOp::Length(*part)),
+            IntExpr::Leaf(one) => code.push(BoundOp::Leaf(leaf(&one.0, &one.1))),
+            IntExpr::Operation(op, sides) => {
                 sides.0.code(code, leaf);
                 sides.1.code(code, leaf);
                 code.push(*op);
@@ -178,7 +192,7 @@ pub fn typed(ty: &Type, value: &Expr) -> Expr {
 }
 
 /// Undoes [`typed`]: returns the expression and the type. None for any other expression.
-pub fn untyped(expr: &Expr) -> Option<(&Expr, &Type)> {
+pub fn without_type(expr: &Expr) -> Option<(&Expr, &Type)> {
     let Expr::Call(call) = expr else { return None };
     let Expr::Path(path) = &*call.func else { return None };
     let [first, .., last] = path.path.segments.iter().collect::<Vec<_>>()[..] else { return None };
@@ -210,7 +224,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     match expr {
         Expr::Paren(inner) => Some(poly(&inner.expr, integers, symbols)),
         Expr::Group(inner) => Some(poly(&inner.expr, integers, symbols)),
-        Expr::Call(_) => untyped(expr)
+        Expr::Call(_) => without_type(expr)
             .filter(|(inner, _)| is_integer(inner, integers))
             .map(|(inner, _)| poly(inner, integers, symbols)),
         // Lengths are computed in 64 bits, so widening changes nothing.
@@ -235,12 +249,12 @@ pub fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     match expr {
         Expr::Paren(inner) => is_integer(&inner.expr, integers),
         Expr::Group(inner) => is_integer(&inner.expr, integers),
-        Expr::Call(_) => untyped(expr).is_some_and(|(inner, _)| is_integer(inner, integers)),
+        Expr::Call(_) => without_type(expr).is_some_and(|(inner, _)| is_integer(inner, integers)),
         Expr::Cast(cast) => is_wide(&cast.ty) && is_integer(&cast.expr, integers),
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
         Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
             let name = name.to_string();
-            integers.contains(&name) || turn_of(&name).is_some()
+            integers.contains(&name) || index_of_name(&name).is_some()
         }),
         Expr::Binary(binary) => {
             checked(&binary.op).is_some()
@@ -252,13 +266,13 @@ pub fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
 }
 
 /// Returns the checked operator of `Dim` for an operator, if there is one.
-pub fn checked(op: &BinOp) -> Option<Op> {
+pub fn checked(op: &BinOp) -> Option<BoundOp> {
     match op {
-        BinOp::Add(_) => Some(Op::Add),
-        BinOp::Sub(_) => Some(Op::Sub),
-        BinOp::Mul(_) => Some(Op::Mul),
-        BinOp::Div(_) => Some(Op::Div),
-        BinOp::Rem(_) => Some(Op::Rem),
+        BinOp::Add(_) => Some(BoundOp::Add),
+        BinOp::Sub(_) => Some(BoundOp::Sub),
+        BinOp::Mul(_) => Some(BoundOp::Mul),
+        BinOp::Div(_) => Some(BoundOp::Div),
+        BinOp::Rem(_) => Some(BoundOp::Rem),
         _ => None,
     }
 }
@@ -280,7 +294,7 @@ fn rounding<'e>(call: &'e ExprMethodCall, integers: &BTreeSet<String>) -> Option
 }
 
 /// Returns the `next_multiple_of` terms of a length. Each is an opaque variable of the length's polynomial.
-pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<Rounded> {
+pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<RoundedVariable> {
     match expr {
         Expr::Paren(inner) => rounded(&inner.expr, integers, symbols),
         Expr::Group(inner) => rounded(&inner.expr, integers, symbols),
@@ -294,7 +308,7 @@ pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
             let of = rounding(call, integers)
                 .map(|(of, to)| (poly(of, integers, symbols), to, poly(expr, integers, symbols)));
             let one = of.and_then(|(of, to, variable)| match variable.variables()[..] {
-                [variable] => Some(Rounded { variable, of, to }),
+                [variable] => Some(RoundedVariable { variable, of, to }),
                 _ => None,
             });
             one.into_iter().collect()
@@ -304,7 +318,7 @@ pub fn rounded(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
 }
 
 /// Returns the quotients by a literal in a length. Each is an opaque variable of the length's polynomial.
-pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<Quotient> {
+pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Vec<QuotientVariable> {
     match expr {
         Expr::Paren(inner) => divided(&inner.expr, integers, symbols),
         Expr::Group(inner) => divided(&inner.expr, integers, symbols),
@@ -317,7 +331,7 @@ pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
                 && let Some(by) = divisor(&binary.right)
                 && let [variable] = poly(expr, integers, symbols).variables()[..]
             {
-                all.push(Quotient { variable, of: poly(&binary.left, integers, symbols), by });
+                all.push(QuotientVariable { variable, of: poly(&binary.left, integers, symbols), by });
             }
             all
         }
@@ -328,7 +342,7 @@ pub fn divided(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
             let found = by.and_then(|by| {
                 let [variable] = poly(expr, integers, symbols).variables()[..] else { return None };
                 let of = of.plus(&Poly::constant(i128::from(by) - 1))?;
-                Some(Quotient { variable, of, by })
+                Some(QuotientVariable { variable, of, by })
             });
             found.into_iter().collect()
         }
@@ -475,16 +489,16 @@ pub fn compact(expr: &Expr) -> String {
 }
 
 /// The prefix of a loop index in generated code, for loops that are unrolled when the graph is built.
-const TURN: &str = "__turn_";
+const INDEX_PREFIX: &str = "__index_";
 
 /// Returns the name of a loop index in generated code.
-pub fn turn(variable: VariableId) -> Ident {
-    Ident::new(&format!("{TURN}{variable}"), Span::mixed_site())
+pub fn index_ident(variable: VariableId) -> Ident {
+    Ident::new(&format!("{INDEX_PREFIX}{variable}"), Span::mixed_site())
 }
 
 /// Returns the loop index that a generated name denotes.
-pub fn turn_of(name: &str) -> Option<VariableId> {
-    name.strip_prefix(TURN)?.parse().ok().map(VariableId::from_u32)
+pub fn index_of_name(name: &str) -> Option<VariableId> {
+    name.strip_prefix(INDEX_PREFIX)?.parse().ok().map(VariableId::from_u32)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 //! (`graph/paths.rs`). No other name is added to the user's module.
 
 use cuweave_core::codes::Code;
-use cuweave_ptx::coverage::Outline;
-use cuweave_ptx::declare::{Checked, Open, Unproved};
-use cuweave_ptx::{Hidden, Update};
+use cuweave_ptx::coverage::BackwardSlice;
+use cuweave_ptx::declare::{CheckedKernel, DeclaredPart, Unproved};
+use cuweave_ptx::{HiddenState, Update};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -18,17 +18,17 @@ use syn::{
 };
 
 use crate::dims::dim_tokens;
-use crate::image::Image;
-use crate::known::{self, Known};
-use crate::parameters::{Access, Parameter, ParameterKind, parameters};
+use crate::expanded_names::{self, ItemKind};
+use crate::kernel_file::KernelFile;
+use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, parameters};
+use crate::prelude_words::use_prelude_words;
 use crate::proof;
 use crate::report::Report;
-use crate::words::words;
 
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let words = words(&tokens);
+    let words = use_prelude_words(&tokens);
     let block = match syn::parse2::<ItemForeignMod>(tokens) {
         Ok(block) => block,
         Err(error) => {
@@ -42,34 +42,40 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
             return report.into_tokens();
         }
     };
-    head(&block, &mut report);
-    let image = Image::of(attribute, &mut report);
+    check_block_head(&block, &mut report);
+    let image = KernelFile::read(attribute, &mut report);
     let mut functions = Vec::new();
     for item in &block.items {
         match item {
-            ForeignItem::Fn(function) => functions.push(DeclaredKernel::of(function, &mut report)),
+            ForeignItem::Fn(function) => functions.push(DeclaredKernel::new(function, &mut report)),
             other => report.error(other.span(), Code::CW001, "only functions are kernels", &[], None),
         }
     }
-    let declared: Vec<proof::Kernel<'_>> = functions
+    let declared: Vec<proof::KernelToCheck<'_>> = functions
         .iter()
         .map(|DeclaredKernel { function, entry, parameters }| {
             let complete = parameters.len() == function.sig.inputs.len();
-            proof::Kernel { name: &function.sig.ident, entry, parameters: complete.then_some(parameters) }
+            proof::KernelToCheck {
+                name: &function.sig.ident,
+                entry,
+                parameters: complete.then_some(parameters),
+            }
         })
         .collect();
     let checked = proof::check(&image, &declared, &mut report);
-    let items: Vec<Item> =
+    let items: Vec<KernelItemCode> =
         functions.iter().zip(&checked).map(|(declared, checked)| declared.expand(checked.as_ref())).collect();
-    functions.iter().for_each(|declared| known::add(&declared.function.sig.ident.to_string(), Known::Kernel));
-    let (vouched, module) = (vouched(&block), module(&image, &items));
+    functions
+        .iter()
+        .for_each(|declared| expanded_names::add(&declared.function.sig.ident.to_string(), ItemKind::Kernel));
+    let (unsafe_block, module) = (unsafe_block(&block), module(&image, &items));
     let errors = report.into_tokens();
-    quote!(#errors #vouched #module #words)
+    quote!(#errors #unsafe_block #module #words)
 }
 
 /// Generates an empty block with the user's `unsafe` token, which the lint `unsafe_code` must see, and the
 /// block's lint levels.
-fn vouched(block: &ItemForeignMod) -> Option<TokenStream> {
+fn unsafe_block(block: &ItemForeignMod) -> Option<TokenStream> {
     let unsafety = block.unsafety.as_ref()?;
     let levels = block.attrs.iter().filter(|attribute| {
         let is_level =
@@ -88,7 +94,7 @@ fn names_unsafe_code(attribute: &Attribute) -> bool {
     attribute.to_token_stream().to_string().contains("unsafe_code")
 }
 
-fn head(block: &ItemForeignMod, report: &mut Report) {
+fn check_block_head(block: &ItemForeignMod, report: &mut Report) {
     let abi = block.abi.name.as_ref();
     if abi.is_none_or(|abi| abi.value() != "ptx-kernel") {
         report.error(
@@ -111,7 +117,7 @@ fn head(block: &ItemForeignMod, report: &mut Report) {
 }
 
 /// The generated items of one kernel.
-struct Item {
+struct KernelItemCode {
     definition: TokenStream,
     implementation: TokenStream,
 }
@@ -125,7 +131,7 @@ struct DeclaredKernel<'b> {
 }
 
 impl<'b> DeclaredKernel<'b> {
-    fn of(function: &'b ForeignItemFn, report: &mut Report) -> DeclaredKernel<'b> {
+    fn new(function: &'b ForeignItemFn, report: &mut Report) -> DeclaredKernel<'b> {
         let linked = function.attrs.iter().find(|attribute| attribute.path().is_ident("link_name"));
         let entry = linked.and_then(|attribute| match &attribute.meta {
             Meta::NameValue(MetaNameValue {
@@ -137,11 +143,11 @@ impl<'b> DeclaredKernel<'b> {
                 None
             }
         });
-        let entry = entry.unwrap_or_else(|| proof::plain(&function.sig.ident));
+        let entry = entry.unwrap_or_else(|| proof::without_raw_prefix(&function.sig.ident));
         DeclaredKernel { function, entry, parameters: parameters(function, report) }
     }
 
-    fn expand(&self, checked: Option<&Checked>) -> Item {
+    fn expand(&self, checked: Option<&CheckedKernel>) -> KernelItemCode {
         let DeclaredKernel { function, parameters, .. } = self;
         let name = &function.sig.ident;
         let attributes = function.attrs.iter().filter(|attribute| {
@@ -161,13 +167,13 @@ impl<'b> DeclaredKernel<'b> {
             #[derive(Clone, Copy, Debug)]
             #visibility struct #name {}
         };
-        Item { definition, implementation: self.implementation(checked) }
+        KernelItemCode { definition, implementation: self.implementation(checked) }
     }
 
-    fn implementation(&self, checked: Option<&Checked>) -> TokenStream {
+    fn implementation(&self, checked: Option<&CheckedKernel>) -> TokenStream {
         let DeclaredKernel { function, entry, parameters } = self;
         let name = &function.sig.ident;
-        let text = proof::plain(name);
+        let text = proof::without_raw_prefix(name);
         let linked = (*entry != text).then(|| quote!(.linked(#entry)));
         let private = quote!(::cuweave::__private);
         // Mixed-site, so that it cannot collide with a parameter's name.
@@ -177,8 +183,16 @@ impl<'b> DeclaredKernel<'b> {
             .iter()
             .filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. }))
             .count();
-        let Parts { generics, arguments, steps, given_scalars, given_steps, table, contract, any_bits } =
-            parts(parameters, checked, &launch, &given);
+        let ParameterCode {
+            generics,
+            arguments,
+            steps,
+            given_scalars,
+            given_steps,
+            table,
+            contract,
+            any_bits,
+        } = parts(parameters, checked, &launch, &given);
         let facts = facts(checked);
         let contract = (!contract.is_empty()).then(|| quote!(.contract(&[#(#contract),*])));
         let (limits, load) = (proof::limits(&text, checked), load());
@@ -200,7 +214,7 @@ impl<'b> DeclaredKernel<'b> {
             #[allow(clippy::all, unused)]
             impl #private::LaunchedItem for #name {
                 fn arguments(
-                    #given: &mut #private::Given<'_>,
+                    #given: &mut #private::ArgumentReader<'_>,
                     _: #private::Token,
                 ) -> ::core::option::Option<#private::Arguments> {
                     #(#given_scalars)*
@@ -259,15 +273,15 @@ fn load() -> TokenStream {
 }
 
 /// Generates the calls that record the kernel's proved facts in its description.
-fn facts(checked: Option<&Checked>) -> TokenStream {
-    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
-    let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
-    let outlined = |outline: fn(&Checked) -> &Outline, set: TokenStream| {
+fn facts(checked: Option<&CheckedKernel>) -> TokenStream {
+    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != HiddenState::default());
+    let hidden = hidden.map(|HiddenState { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+    let outlined = |outline: fn(&CheckedKernel) -> &BackwardSlice, set: TokenStream| {
         let outline = checked.map(outline).filter(|outline| !outline.blocks.is_empty())?;
         let bytes = Literal::byte_string(&outline.encode());
         Some(quote!(.#set(#bytes)))
     };
-    let outline = outlined(|checked| &checked.outline, quote!(outlined));
+    let outline = outlined(|checked| &checked.slice, quote!(outlined));
     let accesses = outlined(|checked| &checked.accesses, quote!(accessing));
     let cooperative = checked.filter(|checked| checked.cooperative).map(|_| quote!(.cooperative()));
     quote!(#hidden #outline #accesses #cooperative)
@@ -275,7 +289,7 @@ fn facts(checked: Option<&Checked>) -> TokenStream {
 
 /// The generated code for the parameters of a kernel.
 #[derive(Default)]
-struct Parts {
+struct ParameterCode {
     /// The generic parameters of `__launch`, one per buffer.
     generics: Vec<TokenStream>,
     /// The parameters of `__launch`.
@@ -296,9 +310,14 @@ struct Parts {
 
 /// Generates the code for the parameters of a kernel. `launch` and `given` are the names of variables in
 /// it.
-fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, given: &Ident) -> Parts {
+fn parts(
+    parameters: &[Parameter],
+    checked: Option<&CheckedKernel>,
+    launch: &Ident,
+    given: &Ident,
+) -> ParameterCode {
     let private = quote!(::cuweave::__private);
-    let mut parts = Parts::default();
+    let mut parts = ParameterCode::default();
     let integers = proof::integers(parameters);
     // The index among the parameters that the kernel takes.
     let mut i = 0;
@@ -307,9 +326,9 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
         match kind {
             ParameterKind::Contract(ty) => {
                 parts.arguments.push(quote!(#parameter: #ty));
-                parts
-                    .given_scalars
-                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #given_as)?;));
+                parts.given_scalars.push(
+                    quote!(let #parameter = #private::ArgumentReader::scalar::<#ty>(#given, #given_as)?;),
+                );
                 let at = given_as as u32;
                 parts.contract.push(quote!((#at, #label)));
                 continue;
@@ -320,24 +339,25 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 parts.table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
                 parts.arguments.push(quote!(#parameter: #ty));
                 parts.steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
-                parts
-                    .given_scalars
-                    .push(quote!(let #parameter = #private::Given::scalar::<#ty>(#given, #given_as)?;));
+                parts.given_scalars.push(
+                    quote!(let #parameter = #private::ArgumentReader::scalar::<#ty>(#given, #given_as)?;),
+                );
                 parts.given_steps.push(quote!(#private::Arguments::scalar::<#ty>(&mut #launch, #parameter);));
             }
             ParameterKind::Buffer { access, element, len, optional, pointee } => {
                 let kind = access.ident();
                 let declared = match access {
-                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
+                    DeclaredAccess::Atomic => Ident::new("Atomics", Span::mixed_site()),
                     _ => access.ident(),
                 };
                 let generic = format_ident!("__A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
-                let updates =
-                    proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
+                let updates = proof
+                    .filter(|_| matches!(access, DeclaredAccess::Atomic))
+                    .map(|proof| updates(&proof.updates));
                 let open = proof::unproved(checked, i, *access, pointee.is_some());
-                if open.iter().any(|open| open.what == Open::Coverage) {
+                if open.iter().any(|open| open.what == DeclaredPart::Coverage) {
                     parts.any_bits.extend(proof::any_bits(element));
                 }
                 let entry = param(&label, &kind, *access, element, &open);
@@ -361,7 +381,7 @@ fn parts(parameters: &[Parameter], checked: Option<&Checked>, launch: &Ident, gi
                 parts.given_steps.push(quote! {
                     #private::Arguments::#add(
                         &mut #launch,
-                        #private::Given::#given_buffer::<#element>(#given, #given_as)?,
+                        #private::ArgumentReader::#given_buffer::<#element>(#given, #given_as)?,
                         #len,
                     );
                 });
@@ -377,17 +397,23 @@ fn updates(found: &Update) -> TokenStream {
     let private = quote!(::cuweave::__private);
     match found {
         Update::Ordered => TokenStream::new(),
-        Update::Nothing => quote!(.updates(#private::Updates::Nothing)),
-        Update::Reads => quote!(.updates(#private::Updates::Reads)),
-        Update::Reduction(operation) => quote!(.updates(#private::Updates::Reduction(#operation))),
+        Update::Nothing => quote!(.updates(#private::AtomicUpdates::Nothing)),
+        Update::Reads => quote!(.updates(#private::AtomicUpdates::Reads)),
+        Update::Reduction(operation) => quote!(.updates(#private::AtomicUpdates::Reduction(#operation))),
     }
 }
 
 /// Generates the entry of a buffer in the kernel's parameter table.
-fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unproved]) -> TokenStream {
+fn param(
+    label: &str,
+    kind: &Ident,
+    access: DeclaredAccess,
+    element: &Type,
+    open: &[Unproved],
+) -> TokenStream {
     let private = quote!(::cuweave::__private);
     let mut entry = quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind));
-    if matches!(access, Access::Write) {
+    if matches!(access, DeclaredAccess::Write) {
         let dense = proof::is_primitive(element);
         entry.extend(quote!(.written(
             {
@@ -401,15 +427,15 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
         let open = open.iter().map(|Unproved { what, reason }| {
             let what = Ident::new(
                 match what {
-                    Open::Access => "Access",
-                    Open::Extent => "Extent",
-                    Open::Elements => "Elements",
-                    Open::Pointers => "Pointers",
+                    DeclaredPart::Access => "Access",
+                    DeclaredPart::Extent => "Extent",
+                    DeclaredPart::Elements => "Elements",
+                    DeclaredPart::Pointers => "Pointers",
                     _ => "Coverage",
                 },
                 Span::mixed_site(),
             );
-            quote!((#private::Open::#what, #reason))
+            quote!((#private::DeclaredPart::#what, #reason))
         });
         entry.extend(quote!(.unproved(&[#(#open),*])));
     }
@@ -417,7 +443,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
 }
 
 /// Generates the items, and an unnamed constant that holds the module they share.
-fn module(image: &Image, items: &[Item]) -> TokenStream {
+fn module(image: &KernelFile, items: &[KernelItemCode]) -> TokenStream {
     let definitions = items.iter().map(|item| &item.definition);
     let implementations = items.iter().map(|item| &item.implementation);
     let (path, bytes) = (&image.path, &image.bytes);

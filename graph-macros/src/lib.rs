@@ -8,20 +8,20 @@
 #![deny(unsafe_code)]
 
 mod dims;
+mod expanded_names;
+mod expression_limit;
 mod graph;
-mod image;
+mod implicit_prelude;
+mod kernel_file;
 mod kernels;
-mod known;
-mod meaning;
 mod parameters;
-mod prelude;
+mod prelude_words;
 mod proof;
 mod record;
 mod report;
-mod stack;
+mod substitution;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use proc_macro::TokenStream;
 
@@ -50,7 +50,7 @@ use proc_macro::TokenStream;
 /// [reference](../cuweave/reference/kernels/index.html).
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stack::run(kernels::kernels, attribute.into(), item.into()).into()
+    expression_limit::run(kernels::kernels, attribute.into(), item.into()).into()
 }
 
 /// Turns a struct into a record of arguments: `#[cuweave::arguments] struct Layer { d: u32, q: &[f32; d *
@@ -76,7 +76,7 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// For examples, see the [reference](../cuweave/reference/structure/index.html#records-and-lists).
 #[proc_macro_attribute]
 pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stack::run(record::arguments, attribute.into(), item.into()).into()
+    expression_limit::run(record::arguments, attribute.into(), item.into()).into()
 }
 
 /// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
@@ -106,7 +106,7 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// declared.
 #[proc_macro_attribute]
 pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stack::run(graph::call, attribute.into(), item.into()).into()
+    expression_limit::run(graph::call, attribute.into(), item.into()).into()
 }
 
 /// Turns a function into a CUDA graph: `#[cuweave::graph] fn name(args) { .. }`.
@@ -164,5 +164,5 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// as cuweave;` at the root of the crate.
 #[proc_macro_attribute]
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stack::run(graph::graph, attribute.into(), item.into()).into()
+    expression_limit::run(graph::graph, attribute.into(), item.into()).into()
 }

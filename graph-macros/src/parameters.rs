@@ -24,7 +24,7 @@ pub enum ParameterKind {
     /// A buffer.
     Buffer {
         /// The declared access.
-        access: Access,
+        access: DeclaredAccess,
         /// The element type.
         element: Box<Type>,
         /// The number of elements.
@@ -76,7 +76,7 @@ impl Parameter {
 
 /// The declared access to a buffer.
 #[derive(Clone, Copy)]
-pub enum Access {
+pub enum DeclaredAccess {
     /// `&[T; len]`
     Read,
     /// `&mut [T; len]`
@@ -87,15 +87,15 @@ pub enum Access {
     Atomic,
 }
 
-impl Access {
+impl DeclaredAccess {
     /// Returns the name of the access in generated code.
     pub fn ident(self) -> Ident {
         Ident::new(
             match self {
-                Access::Read => "Read",
-                Access::ReadWrite => "ReadWrite",
-                Access::Write => "Write",
-                Access::Atomic => "Atomic",
+                DeclaredAccess::Read => "Read",
+                DeclaredAccess::ReadWrite => "ReadWrite",
+                DeclaredAccess::Write => "Write",
+                DeclaredAccess::Atomic => "Atomic",
             },
             Span::mixed_site(),
         )
@@ -184,7 +184,7 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         return None;
     };
     let contract = typed.attrs.iter().any(|attribute| attribute.path().is_ident("contract"));
-    let (ty, optional) = match of_option(&typed.ty) {
+    let (ty, optional) = match option_inner(&typed.ty) {
         Some(inner) => (inner, true),
         None => (&*typed.ty, false),
     };
@@ -231,8 +231,8 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                 });
             }
             let (access, element) = match (wrapped(&array.elem), mutable) {
-                (Some(("MaybeUninit", element)), true) => (Access::Write, element),
-                (Some(("Atomic", element)), false) => (Access::Atomic, element),
+                (Some(("MaybeUninit", element)), true) => (DeclaredAccess::Write, element),
+                (Some(("Atomic", element)), false) => (DeclaredAccess::Atomic, element),
                 (Some((wrapper, _)), _) => {
                     let help = match wrapper {
                         "Atomic" => "a buffer updated by atomics is `&[Atomic<T>; len]`",
@@ -240,8 +240,8 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                     };
                     return not_a_parameter(&typed.ty, help, report);
                 }
-                (None, true) => (Access::ReadWrite, (*array.elem).clone()),
-                (None, false) => (Access::Read, (*array.elem).clone()),
+                (None, true) => (DeclaredAccess::ReadWrite, (*array.elem).clone()),
+                (None, false) => (DeclaredAccess::Read, (*array.elem).clone()),
             };
             ParameterKind::Buffer {
                 access,
@@ -266,7 +266,7 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
 /// Returns the kind of a table of pointers.
 fn table(array: &TypeArray, pointee: Pointee) -> ParameterKind {
     ParameterKind::Buffer {
-        access: Access::Read,
+        access: DeclaredAccess::Read,
         element: Box::new(pointer(&pointee.element, pointee.mutable, pointee.element.span())),
         len: Box::new(array.len.clone()),
         optional: false,
@@ -282,15 +282,15 @@ fn not_a_parameter(ty: &Type, help: &str, report: &mut Report) -> Option<Paramet
 }
 
 /// Returns the `T` in `Option<T>`.
-pub fn of_option(ty: &Type) -> Option<&Type> {
+pub fn option_inner(ty: &Type) -> Option<&Type> {
     match ty {
-        Type::Path(path) => inside_option(path),
+        Type::Path(path) => option_path_inner(path),
         _ => None,
     }
 }
 
 /// Returns the `T` in the path `Option<T>`.
-pub fn inside_option(path: &syn::TypePath) -> Option<&Type> {
+pub fn option_path_inner(path: &syn::TypePath) -> Option<&Type> {
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
     match list.args.first()? {

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use cuweave_core::codes::Code::{CW303, CW306, CW307};
 use cuweave_ptx as ptx;
 use cuweave_ptx::declare::{
-    self, Checked, Declaration, Declared, Kind, Open, PointerTable, Primitive, Unproved,
+    self, CheckedKernel, Declaration, DeclaredKind, DeclaredParameter, DeclaredPart, PointerTable,
+    PrimitiveType, Unproved,
 };
 use cuweave_ptx::poly::Symbols;
 use proc_macro2::TokenStream;
@@ -15,14 +16,14 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use crate::dims::{Bound, divided, rounded, variable};
-use crate::image::Image;
-use crate::parameters::{Access, Parameter, ParameterKind};
+use crate::dims::{DimExpr, divided, rounded, variable};
+use crate::kernel_file::KernelFile;
+use crate::parameters::{DeclaredAccess, Parameter, ParameterKind};
 use crate::report::Report;
 
 /// A declared kernel with its spans. `parameters` is None if one of them is not part of the language; the
 /// kernel is then not checked.
-pub struct Kernel<'k> {
+pub struct KernelToCheck<'k> {
     pub name: &'k syn::Ident,
     /// The name in the PTX.
     pub entry: &'k str,
@@ -30,7 +31,11 @@ pub struct Kernel<'k> {
 }
 
 /// Checks the kernels of a block. Returns one result per kernel, None if it could not be checked.
-pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<Option<Checked>> {
+pub fn check(
+    image: &KernelFile,
+    kernels: &[KernelToCheck<'_>],
+    report: &mut Report,
+) -> Vec<Option<CheckedKernel>> {
     let nothing = || kernels.iter().map(|_| None).collect();
     let Some(contents) = &image.contents else { return nothing() };
     if is_machine_code(contents) {
@@ -67,7 +72,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
         };
         report.finding(span, finding);
     }
-    let mut results: Vec<Option<Checked>> = nothing();
+    let mut results: Vec<Option<CheckedKernel>> = nothing();
     for (at, checked) in checkable.into_iter().zip(checked) {
         results[at] = checked;
     }
@@ -94,22 +99,24 @@ fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
         .zip(taken)
         .map(|(at, parameter)| {
             let kind = match &parameter.kind {
-                ParameterKind::Scalar(ty) | ParameterKind::Contract(ty) => Kind::Scalar(primitive(ty)),
+                ParameterKind::Scalar(ty) | ParameterKind::Contract(ty) => {
+                    DeclaredKind::Scalar(primitive(ty))
+                }
                 ParameterKind::Buffer { access, element, len, pointee, .. } => {
                     let table = pointee.as_ref();
                     tables.extend(table.map(|table| PointerTable { parameter: at, writes: table.mutable }));
-                    let bound = Bound::of(len, true, &integers, &mut symbols);
+                    let bound = DimExpr::from_expr(len, true, &integers, &mut symbols);
                     multiples.extend(rounded(len, &integers, &mut symbols));
                     quotients.extend(divided(len, &integers, &mut symbols));
-                    Kind::Buffer {
+                    DeclaredKind::Buffer {
                         access: match access {
-                            Access::Read => declare::Access::Read,
-                            Access::ReadWrite => declare::Access::ReadWrite,
-                            Access::Write => declare::Access::Write,
-                            Access::Atomic => declare::Access::Atomic,
+                            DeclaredAccess::Read => declare::DeclaredAccess::Read,
+                            DeclaredAccess::ReadWrite => declare::DeclaredAccess::ReadWrite,
+                            DeclaredAccess::Write => declare::DeclaredAccess::Write,
+                            DeclaredAccess::Atomic => declare::DeclaredAccess::Atomic,
                         },
                         element: match table {
-                            Some(_) => Primitive::of("u64"),
+                            Some(_) => PrimitiveType::from_name("u64"),
                             None => primitive(element),
                         },
                         extent: bound.poly,
@@ -117,7 +124,7 @@ fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
                     }
                 }
             };
-            Declared { name: parameter.name.to_string(), kind, nullable: parameter.is_optional() }
+            DeclaredParameter { name: parameter.name.to_string(), kind, nullable: parameter.is_optional() }
         })
         .collect();
     Declaration { name: entry.to_owned(), parameters, rounded: multiples, quotients, tables }
@@ -135,23 +142,23 @@ fn taken(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
 }
 
 /// Returns a name without `r#`.
-pub fn plain(name: &syn::Ident) -> String {
+pub fn without_raw_prefix(name: &syn::Ident) -> String {
     let name = name.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
 /// Returns the primitive type that a type's name denotes.
-fn primitive(ty: &Type) -> Option<Primitive> {
+fn primitive(ty: &Type) -> Option<PrimitiveType> {
     match ty {
         Type::Path(path) if path.qself.is_none() => {
             if let Some(name) = path.path.get_ident() {
-                return Primitive::of(&name.to_string());
+                return PrimitiveType::from_name(&name.to_string());
             }
             // On stable Rust these types come from the crate `half`.
             let names: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
             match names[..] {
                 [half, name] if half == "half" && (name == "f16" || name == "bf16") => {
-                    Primitive::of(&name.to_string())
+                    PrimitiveType::from_name(&name.to_string())
                 }
                 _ => None,
             }
@@ -163,7 +170,7 @@ fn primitive(ty: &Type) -> Option<Primitive> {
 }
 
 /// Generates const assertions on the sizes and alignments of types that only rustc knows.
-pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
+pub fn assertions(parameters: &[Parameter], checked: &CheckedKernel) -> TokenStream {
     let mut all = TokenStream::new();
     for (parameter, (size, align)) in taken(parameters).zip(&checked.layout) {
         let ParameterKind::Scalar(ty) = &parameter.kind else { continue };
@@ -200,20 +207,25 @@ pub fn any_bits(element: &Type) -> TokenStream {
 }
 
 /// Returns the parts of a parameter's declaration that are not proved.
-pub fn unproved(checked: Option<&Checked>, at: usize, access: Access, is_table: bool) -> Vec<Unproved> {
+pub fn unproved(
+    checked: Option<&CheckedKernel>,
+    at: usize,
+    access: DeclaredAccess,
+    is_table: bool,
+) -> Vec<Unproved> {
     if let Some(checked) = checked {
         return checked
             .proofs
             .get(at)
             .and_then(Option::as_ref)
-            .map_or(Vec::new(), |proof| proof.open.clone());
+            .map_or(Vec::new(), |proof| proof.unproved.clone());
     }
-    let mut parts = vec![Open::Access, Open::Extent, Open::Elements];
-    if matches!(access, Access::Write) {
-        parts.push(Open::Coverage);
+    let mut parts = vec![DeclaredPart::Access, DeclaredPart::Extent, DeclaredPart::Elements];
+    if matches!(access, DeclaredAccess::Write) {
+        parts.push(DeclaredPart::Coverage);
     }
     if is_table {
-        parts.push(Open::Pointers);
+        parts.push(DeclaredPart::Pointers);
     }
     let reason = || "of machine code nothing is proved".to_owned();
     parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()
@@ -221,9 +233,9 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access, is_table: 
 
 /// Generates the const functions that tell which launch configurations the kernel accepts, and their
 /// messages. Launches use them in const assertions.
-pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
+pub fn limits(name: &str, checked: Option<&CheckedKernel>) -> TokenStream {
     let rule = checked.map(|checked| checked.block).unwrap_or_default();
-    let most = u64::from(rule.most.unwrap_or(1024).min(1024));
+    let most = u64::from(rule.max_threads.unwrap_or(1024).min(1024));
     let (block, blocks) = match rule.required {
         Some([a, b, c]) => (
             quote!(x == #a && y == #b && z == #c),
@@ -275,14 +287,14 @@ pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
 }
 
 /// Returns the proved facts as lines of documentation.
-pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>) -> Vec<String> {
+pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&CheckedKernel>) -> Vec<String> {
     let mut lines = Vec::new();
     let (Some(parameters), Some(checked)) = (parameters, checked) else { return lines };
     for (parameter, proof) in taken(parameters).zip(&checked.proofs) {
         if let Some(proof) = proof {
             lines.push(format!("- `{}`: {}", parameter.name, proof.text));
             // The access is part of the proof's text already.
-            let assumed = proof.open.iter().filter(|open| open.what != Open::Access);
+            let assumed = proof.unproved.iter().filter(|open| open.what != DeclaredPart::Access);
             let assumed =
                 assumed.map(|Unproved { what, reason }| format!("  - assumed: {what}, since {reason}"));
             lines.extend(assumed);
@@ -299,7 +311,7 @@ pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>
     }
     if let Some([x, y, z]) = checked.block.required {
         lines.push(format!("- takes blocks of {x} x {y} x {z} threads"));
-    } else if let Some(most) = checked.block.most {
+    } else if let Some(most) = checked.block.max_threads {
         lines.push(format!("- takes blocks of at most {most} threads"));
     }
     if !lines.is_empty() {

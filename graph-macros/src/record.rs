@@ -13,13 +13,13 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
 use crate::graph::attributes;
-use crate::graph::hints::{Hints, NO_BUFFER};
-use crate::graph::idents::shown;
-use crate::graph::lower::collect;
-use crate::graph::parts::{BufferMemory, BufferType, PartType};
+use crate::graph::hints::{HINT_WITHOUT_BUFFER, MemoryHints};
+use crate::graph::idents::debug_body;
+use crate::graph::lower::collect_names;
+use crate::graph::parts::{AggregateType, BufferMemory, BufferType};
 use crate::graph::signature::{ArgumentKind, argument_kind};
+use crate::prelude_words::use_prelude_words;
 use crate::report::Report;
-use crate::words::words;
 
 mod setters;
 mod views;
@@ -30,11 +30,11 @@ enum FieldKind {
     Buffer(BufferType),
     /// `[&[T; len]; N]`.
     Array(BufferType, usize),
-    Part(PartType),
+    Part(AggregateType),
 }
 
 /// A field of a record.
-struct Field {
+struct DeclaredField {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
@@ -44,11 +44,11 @@ struct Field {
 }
 
 /// A parsed record.
-struct Record {
+struct RecordDeclaration {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     name: Ident,
-    fields: Vec<Field>,
+    fields: Vec<DeclaredField>,
     /// The names that lengths mention.
     lengths: BTreeSet<String>,
 }
@@ -70,7 +70,7 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
         report.error(attribute.span(), Code::CW001, message, &[], Some("write the attribute alone"));
     }
     let record = record(&parsed, &mut report);
-    let words = words(&item);
+    let words = use_prelude_words(&item);
     let expanded = record.expand();
     let diagnostics = report.into_tokens();
     quote!(#expanded #words #diagnostics)
@@ -80,7 +80,7 @@ fn first_span(item: &TokenStream) -> Span {
     item.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span())
 }
 
-fn record(item: &ItemStruct, report: &mut Report) -> Record {
+fn record(item: &ItemStruct, report: &mut Report) -> RecordDeclaration {
     let mut refuse = |span: Span, message: &str, help: &str| {
         report.error(span, Code::CW001, message, &[], Some(help));
     };
@@ -110,10 +110,10 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
         };
         match kind(&field.ty, report) {
             Some(kind) => {
-                let (attributes, hints) = attributes::of_field(&field.attrs, report);
+                let (attributes, hints) = attributes::parse_field_attributes(&field.attrs, report);
                 let hints = hinted(&kind, hints, report);
                 let (visibility, name) = (field.vis.clone(), name.clone());
-                fields.push(Field { attributes, visibility, name, kind, hints });
+                fields.push(DeclaredField { attributes, visibility, name, kind, hints });
             }
             None => faulty = true,
         }
@@ -128,10 +128,10 @@ fn record(item: &ItemStruct, report: &mut Report) -> Record {
         );
     }
     let mut lengths = BTreeSet::new();
-    for buffer in fields.iter().filter_map(Field::buffer) {
-        collect(buffer.len.to_token_stream(), &mut lengths);
+    for buffer in fields.iter().filter_map(DeclaredField::buffer) {
+        collect_names(buffer.len.to_token_stream(), &mut lengths);
     }
-    Record {
+    RecordDeclaration {
         attributes: item.attrs.clone(),
         visibility: item.vis.clone(),
         name: item.ident.clone(),
@@ -169,10 +169,10 @@ fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
 }
 
 /// Returns the hints if the field may have them, and reports them otherwise.
-fn hinted(kind: &FieldKind, hints: Hints, report: &mut Report) -> Vec<TokenStream> {
+fn hinted(kind: &FieldKind, hints: MemoryHints, report: &mut Report) -> Vec<TokenStream> {
     let Some(span) = hints.span else { return Vec::new() };
     let (message, help) = match kind {
-        FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(PartType::Buffers(_))
+        FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(AggregateType::Buffers(_))
             if hints.discard =>
         {
             (
@@ -180,22 +180,22 @@ fn hinted(kind: &FieldKind, hints: Hints, report: &mut Report) -> Vec<TokenStrea
                 "take the buffer as an argument of its own: a record does not say that all of it is written first",
             )
         }
-        FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(PartType::Buffers(_)) => {
+        FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(AggregateType::Buffers(_)) => {
             return hints.list;
         }
-        FieldKind::Part(_) => (NO_BUFFER, "write it on the fields of that record"),
-        FieldKind::Scalar(_) => (NO_BUFFER, "write it on a field `&[T; len]` or `&mut [T; len]`"),
+        FieldKind::Part(_) => (HINT_WITHOUT_BUFFER, "write it on the fields of that record"),
+        FieldKind::Scalar(_) => (HINT_WITHOUT_BUFFER, "write it on a field `&[T; len]` or `&mut [T; len]`"),
     };
     report.error(span, Code::CW001, message, &[], Some(help));
     Vec::new()
 }
 
-impl Field {
+impl DeclaredField {
     /// Returns the declaration of the field's buffer, or of its list's buffers.
     fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
             FieldKind::Buffer(buffer) | FieldKind::Array(buffer, _) => Some(buffer),
-            FieldKind::Part(PartType::Buffers(buffer)) => Some(buffer),
+            FieldKind::Part(AggregateType::Buffers(buffer)) => Some(buffer),
             FieldKind::Scalar(_) | FieldKind::Part(_) => None,
         }
     }
@@ -228,13 +228,13 @@ impl Field {
                 let (ty, bind) = (buffer.bindable(), buffer.bind(&quote!(#one)));
                 (quote!([#ty; #count]), quote!(#name.map(|#one| #bind)))
             }
-            FieldKind::Part(PartType::Buffers(buffer)) => buffer.list(name),
+            FieldKind::Part(AggregateType::Buffers(buffer)) => buffer.list(name),
             FieldKind::Part(part) => (part.bound("'a"), quote!(#name)),
         }
     }
 }
 
-impl Record {
+impl RecordDeclaration {
     fn expand(&self) -> TokenStream {
         let (structure, views, setters) = (self.structure(), self.views(), self.setters());
         let (bound, described, debug) = (self.bound(), self.described(), self.debug());
@@ -261,7 +261,7 @@ impl Record {
 
     /// Generates the struct and its constructor.
     fn structure(&self) -> TokenStream {
-        let Record { attributes, visibility, name, fields, .. } = self;
+        let RecordDeclaration { attributes, visibility, name, fields, .. } = self;
         let declared = fields.iter().map(|field| {
             let (attributes, visibility, name, ty) =
                 (&field.attributes, &field.visibility, &field.name, field.bound("'a"));
@@ -269,7 +269,7 @@ impl Record {
         });
         let names = fields.iter().map(|field| &field.name);
         let (types, values): (Vec<TokenStream>, Vec<TokenStream>) =
-            fields.iter().map(Field::bindable).unzip();
+            fields.iter().map(DeclaredField::bindable).unzip();
         let parameters = names.clone().zip(types).map(|(name, ty)| quote!(#name: #ty));
         let documented = format!("Binds the buffers of a `{name}`.");
         quote! {
@@ -295,7 +295,7 @@ impl Record {
         let name = &self.name;
         let buffers = self.fields.iter().filter(|field| !field.is_scalar());
         let counted = buffers.clone().map(|field| &field.name);
-        let visits = buffers.map(|Field { name, hints, .. }| {
+        let visits = buffers.map(|DeclaredField { name, hints, .. }| {
             let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
             match hints.is_empty() {
                 true => quote!(#visit;),
@@ -321,7 +321,7 @@ impl Record {
         let name = &self.name;
         quote! {
             #[doc(hidden)]
-            impl<'v> ::cuweave::__private::mark::Lent<'v> for #name<'v> {
+            impl<'v> ::cuweave::__private::mark::PassedShared<'v> for #name<'v> {
                 type Argument = &'v Self;
 
                 fn lent(&'v self) -> &'v Self {
@@ -330,7 +330,7 @@ impl Record {
             }
 
             #[doc(hidden)]
-            impl<'v> ::cuweave::__private::mark::LentMut<'v> for #name<'v> {
+            impl<'v> ::cuweave::__private::mark::PassedMut<'v> for #name<'v> {
                 type Argument = &'v Self;
 
                 fn lent_mut(&'v self) -> &'v Self {
@@ -375,13 +375,13 @@ impl Record {
             }
 
             #[doc(hidden)]
-            impl ::cuweave::__private::Record for #name<'_> {
+            impl ::cuweave::__private::ArgumentRecord for #name<'_> {
                 fn describe(
                     &self,
                     name: &str,
                     _: ::cuweave::__private::Token,
-                ) -> ::cuweave::Result<::cuweave::__private::Described> {
-                    ::core::result::Result::Ok(::cuweave::__private::Described::Record(::std::vec![#(#fields),*]))
+                ) -> ::cuweave::Result<::cuweave::__private::ArgumentDescription> {
+                    ::core::result::Result::Ok(::cuweave::__private::ArgumentDescription::Record(::std::vec![#(#fields),*]))
                 }
 
                 fn before(&self, field: u32, _: ::cuweave::__private::Token) -> u32 {
@@ -393,15 +393,15 @@ impl Record {
         }
     }
 
-    fn described_field(&self, at: u32, field: &Field) -> TokenStream {
+    fn described_field(&self, at: u32, field: &DeclaredField) -> TokenStream {
         let (name, text) = (&field.name, field.name.to_string());
         let path = quote!(&::std::format!("{name}.{}", #text));
         let declared = |len: &Expr, method: &str| {
             let (line, of, method) =
                 (field.name.span().start().line as u32, compact(len), format_ident!("{method}"));
             quote! {
-                ::cuweave::__private::Declaration::#method(
-                    &::cuweave::__private::Declaration {
+                ::cuweave::__private::BufferDeclaration::#method(
+                    &::cuweave::__private::BufferDeclaration {
                         file: ::core::file!(),
                         line: #line,
                         text: #of,
@@ -415,16 +415,16 @@ impl Record {
         };
         match &field.kind {
             FieldKind::Scalar(_) if self.lengths.contains(&text) => {
-                quote!(::cuweave::__private::Described::Fixed)
+                quote!(::cuweave::__private::ArgumentDescription::Fixed)
             }
-            FieldKind::Scalar(_) => quote!(::cuweave::__private::Described::Scalar),
+            FieldKind::Scalar(_) => quote!(::cuweave::__private::ArgumentDescription::Scalar),
             FieldKind::Buffer(buffer) => declared(&buffer.len, "buffer"),
             FieldKind::Array(buffer, _) => declared(&buffer.len, "buffers"),
-            FieldKind::Part(PartType::Buffers(buffer)) => declared(&buffer.len, "buffers"),
-            FieldKind::Part(PartType::Record(_)) => quote! {
-                ::cuweave::__private::Record::describe(&self.#name, #path, ::cuweave::__private::Token)?
+            FieldKind::Part(AggregateType::Buffers(buffer)) => declared(&buffer.len, "buffers"),
+            FieldKind::Part(AggregateType::Record(_)) => quote! {
+                ::cuweave::__private::ArgumentRecord::describe(&self.#name, #path, ::cuweave::__private::Token)?
             },
-            FieldKind::Part(PartType::Records(..)) => {
+            FieldKind::Part(AggregateType::Records(..)) => {
                 quote!(::cuweave::__private::describe_records(&self.#name, #path)?)
             }
         }
@@ -434,12 +434,12 @@ impl Record {
     fn debug(&self) -> Option<TokenStream> {
         let derived = self.attributes.iter().any(|attribute| {
             let mut names = BTreeSet::new();
-            collect(attribute.to_token_stream(), &mut names);
+            collect_names(attribute.to_token_stream(), &mut names);
             names.contains("derive") && names.contains("Debug")
         });
         let (name, text) = (&self.name, self.name.to_string());
         let buffers = self.fields.iter().filter(|field| !field.is_scalar()).map(|field| &field.name);
-        let shown = shown(&text, buffers);
+        let shown = debug_body(&text, buffers);
         (!derived).then(|| {
             quote! {
                 impl ::core::fmt::Debug for #name<'_> {

@@ -11,11 +11,11 @@ use quote::{quote, quote_spanned};
 /// The errors and warnings of one item.
 #[derive(Default)]
 pub struct Report {
-    found: Vec<Found>,
+    found: Vec<Message>,
     seen: BTreeSet<(usize, usize, Code)>,
 }
 
-struct Found {
+struct Message {
     span: Span,
     text: String,
     /// The code of a warning. None for an error.
@@ -57,7 +57,7 @@ impl Report {
         text.push_str(code.url());
         let start = span.start();
         if self.seen.insert((start.line, start.column, code)) {
-            self.found.push(Found { span, text, warning });
+            self.found.push(Message { span, text, warning });
         }
     }
 
@@ -74,7 +74,7 @@ impl Report {
         self.found
             .iter()
             .filter(|found| !(failed && found.warning.is_some()))
-            .map(|Found { span, text, warning }| {
+            .map(|Message { span, text, warning }| {
                 if let Some(code) = warning {
                     // The only way for a macro to emit a warning on stable Rust.
                     let [name, used] = [Span::call_site(), *span].map(|span| Ident::new(code.name(), span));

@@ -132,7 +132,7 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
         "upload",
         "synchronize",
         "launches",
-        "turns",
+        "iterations",
         "args",
         "args_mut",
         "into_args",

@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 9] = [
 ];
 
 /// The crates that a new crate depends on, and their folders in a checkout.
-const CRATES: [(&str, &str); 3] =
+const DEPENDENCIES: [(&str, &str); 3] =
     [("cuweave", "."), ("cuweave-build", "graph-build"), ("cuweave-sim", "graph-sim")];
 
 const USAGE: &str = "usage: cuweave-new PATH [--name NAME] [--cuweave CHECKOUT]";
@@ -109,7 +109,7 @@ impl Options {
         if !root.join("graph-sim/Cargo.toml").is_file() {
             return Err(Error::NoCheckout(checkout.clone()));
         }
-        Ok(CRATES.iter().fold(text.to_owned(), |text, (name, folder)| {
+        Ok(DEPENDENCIES.iter().fold(text.to_owned(), |text, (name, folder)| {
             let path = format!("{:?}", root.join(folder));
             text.replace(&format!("\n{name} = \"0.1\""), &format!("\n{name} = {{ path = {path} }}"))
         }))
@@ -117,7 +117,7 @@ impl Options {
 }
 
 /// Writes the crate. Returns its name.
-fn make(options: &Options) -> Result<String, Error> {
+fn create_crate(options: &Options) -> Result<String, Error> {
     let name = options.name()?;
     if options.path.exists() {
         return Err(Error::Exists(options.path.clone()));
@@ -149,7 +149,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let made = Options::parse(arguments.into_iter())
-        .and_then(|options| make(&options).map(|name| (name, options.path)));
+        .and_then(|options| create_crate(&options).map(|name| (name, options.path)));
     match made {
         Ok((name, path)) => {
             println!("made `{name}`. Next:\n\n    cd {}", path.display());

@@ -26,6 +26,7 @@ pub mod rewrite;
 pub mod syntax;
 
 pub use analysis::{
-    Access, Analysis, Hidden, Kernel, ParameterFacts, Reach, Site, Taken, Update, duration, hidden,
+    AccessBound, AccessClass, Analysis, HiddenState, KernelFacts, ParameterFacts, ParameterKinds, Site,
+    Update, duration, hidden,
 };
 pub use syntax::*;

@@ -32,7 +32,7 @@ impl Poly {
     }
 
     /// Builds a polynomial from its products and their coefficients. Each product must appear once.
-    pub fn of<'p>(terms: impl IntoIterator<Item = (&'p [u32], i128)>) -> Poly {
+    pub fn from_products<'p>(terms: impl IntoIterator<Item = (&'p [u32], i128)>) -> Poly {
         let mut poly = Poly::default();
         for (product, coefficient) in terms.into_iter().filter(|term| term.1 != 0) {
             if product.is_empty() {
@@ -134,7 +134,7 @@ impl Poly {
 
     /// Returns true if no coefficient is negative. The polynomial is then at least 0, because every variable is.
     pub fn at_least_zero(&self) -> bool {
-        self.nonnegative()
+        self.has_nonnegative_coefficients()
     }
 
     /// Divides by a number. Returns `None` unless it divides every coefficient.
@@ -151,7 +151,7 @@ impl Poly {
     }
 
     /// Formats the polynomial with these names of the variables.
-    pub fn text_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
+    pub fn format_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
         let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
         let mut text = String::new();
         let terms: Vec<(&[u32], i128)> = self.terms().collect();
@@ -182,7 +182,7 @@ impl Poly {
                 .all(|(product, &theirs)| theirs >= 0 || self.products.contains_key(product))
     }
 
-    fn nonnegative(&self) -> bool {
+    fn has_nonnegative_coefficients(&self) -> bool {
         self.constant >= 0 && self.products.values().all(|&coefficient| coefficient >= 0)
     }
 
@@ -208,7 +208,7 @@ pub struct Symbols {
 impl Symbols {
     /// Formats a polynomial.
     pub fn text(&self, poly: &Poly) -> String {
-        poly.text_with(&|id| self.texts.get(id as usize).cloned())
+        poly.format_with(&|id| self.texts.get(id as usize).cloned())
     }
 
     /// Returns the variable of this key, which is printed as `text`. Expressions with equal keys must have equal
@@ -227,22 +227,22 @@ impl Symbols {
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// The facts by product with a negative coefficient: only such a fact can cancel a negative coefficient.
-    by_negative: BTreeMap<Vec<u32>, Vec<Poly>>,
+    by_negative_product: BTreeMap<Vec<u32>, Vec<Poly>>,
 }
 
 /// The maximum number of facts that one proof adds up. One fact relates a bound to a range and another relates the
 /// range to its buffer; no proof has needed more.
-const DEPTH: u32 = 2;
+const MAX_DEPTH: u32 = 2;
 /// The maximum number of facts per product that a proof tries.
-const WIDTH: usize = 32;
+const MAX_FACTS_PER_PRODUCT: usize = 32;
 
 impl Facts {
     /// Adds `0 <= poly`.
     pub fn add(&mut self, poly: &Poly) {
         for (product, coefficient) in poly.terms() {
             if coefficient < 0 {
-                let known = self.by_negative.entry(product.to_vec()).or_default();
-                if known.len() < WIDTH && !known.contains(poly) {
+                let known = self.by_negative_product.entry(product.to_vec()).or_default();
+                if known.len() < MAX_FACTS_PER_PRODUCT && !known.contains(poly) {
                     known.push(poly.clone());
                 }
             }
@@ -251,19 +251,19 @@ impl Facts {
 
     /// Returns true if no fact was added.
     pub fn is_empty(&self) -> bool {
-        self.by_negative.is_empty()
+        self.by_negative_product.is_empty()
     }
 
     /// Returns true if `a <= b` can be proved.
     pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
-        a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
+        a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, MAX_DEPTH))
     }
 
     /// Returns true if `0 <= poly` is proved: it is a sum of facts and of a polynomial without negative coefficients.
     fn proves(&self, poly: &Poly, depth: u32) -> bool {
         let Some(product) = poly.negative() else { return true };
         depth > 0
-            && self.by_negative.get(product).is_some_and(|facts| {
+            && self.by_negative_product.get(product).is_some_and(|facts| {
                 facts.iter().any(|fact| {
                     let (wanted, given) = (poly.coefficient(product), fact.coefficient(product));
                     wanted
@@ -272,7 +272,9 @@ impl Facts {
                         .map(|(wanted, given)| wanted.div_ceil_positive(given))
                         .and_then(|times| fact.times(&Poly::constant(times)))
                         .and_then(|scaled| poly.minus(&scaled))
-                        .is_some_and(|rest| rest.nonnegative() || self.proves(&rest, depth - 1))
+                        .is_some_and(|rest| {
+                            rest.has_nonnegative_coefficients() || self.proves(&rest, depth - 1)
+                        })
                 })
             })
     }

@@ -3,10 +3,10 @@
 //! The example `kernel_report` prints it.
 
 use crate::analysis::access::Analysis;
-use crate::analysis::facts::Access;
+use crate::analysis::facts::AccessClass;
 use crate::analysis::hidden::hidden;
 use crate::declare::{BlockRule, static_shared};
-use crate::syntax::{Class, Function, Module, Parameter};
+use crate::syntax::{Function, Module, Parameter, TypeClass};
 use std::fmt::Write;
 
 /// Formats a module: one paragraph per kernel, one line per parameter.
@@ -36,7 +36,7 @@ pub fn table(module: &Module<'_>) -> String {
                 (false, Some((_, None))) => "pointers".to_owned(),
                 (false, None) => "a value".to_owned(),
             };
-            if facts.access() == Access::Unknown
+            if facts.access() == AccessClass::Unknown
                 && let Some(cause) = &facts.may_write
             {
                 let _ = write!(what, ": line {}: {}", cause.line, cause.text);
@@ -44,7 +44,7 @@ pub fn table(module: &Module<'_>) -> String {
             if let Some(table) = &facts.table {
                 let _ = write!(what, ", pointers: line {}: {}", table.site.line, table.site.text);
             }
-            if facts.reads_first.is_some() && facts.access() != Access::Reads {
+            if facts.reads_first.is_some() && facts.access() != AccessClass::Reads {
                 what.push_str(", reads first");
             }
             let _ = writeln!(text, "    {:name$}  {:<14}  {what}", parameter.name, kind(parameter));
@@ -64,10 +64,10 @@ fn limits(entry: &Function<'_>) -> String {
     if shared > 0 {
         let _ = write!(text, ", {shared} bytes of static shared memory");
     }
-    let rule = BlockRule::of(entry);
+    let rule = BlockRule::from_entry(entry);
     if let Some([x, y, z]) = rule.required {
         let _ = write!(text, ", blocks of {x} x {y} x {z} threads");
-    } else if let Some(most) = rule.most {
+    } else if let Some(most) = rule.max_threads {
         let _ = write!(text, ", blocks of at most {most} threads");
     }
     if let Some([x, y, z]) = rule.cluster {
@@ -84,7 +84,7 @@ fn limits(entry: &Function<'_>) -> String {
 
 fn kind(parameter: &Parameter<'_>) -> String {
     match parameter.class() {
-        Class::Aggregate => format!("{} bytes", parameter.size()),
+        TypeClass::Aggregate => format!("{} bytes", parameter.size()),
         _ => parameter.ty.to_string(),
     }
 }

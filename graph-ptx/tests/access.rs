@@ -1,8 +1,8 @@
 //! Compares the access proofs with a hand-written description of the corpus's CUDA source.
 
-use cuweave_ptx::declare::{self, Declaration, Declared, Difference, Kind, Primitive};
+use cuweave_ptx::declare::{self, Declaration, DeclaredKind, DeclaredParameter, Difference, PrimitiveType};
 use cuweave_ptx::poly::Poly;
-use cuweave_ptx::{self as ptx, Access, Analysis, FloatFormat};
+use cuweave_ptx::{self as ptx, AccessClass, Analysis, FloatFormat};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -68,22 +68,22 @@ fn every_verdict_is_that_of_the_source() {
                 // Deliberately undecided parameters are not counted.
                 if word != "?" && word != "p" {
                     all += 1;
-                    decided += u32::from(access != Access::Unknown);
+                    decided += u32::from(access != AccessClass::Unknown);
                 }
                 let (kind, first) = (&word[..1], word.ends_with('f'));
                 let right = match kind {
-                    "n" => access == Access::Nothing,
-                    "r" | "t" => access == Access::Reads,
-                    "w" => access == Access::Writes,
-                    "m" => access == Access::ReadsAndWrites,
-                    "a" => access == Access::Atomics,
-                    "p" => access == Access::ReadsAndWrites,
-                    _ => access == Access::Unknown,
+                    "n" => access == AccessClass::Nothing,
+                    "r" | "t" => access == AccessClass::Reads,
+                    "w" => access == AccessClass::Writes,
+                    "m" => access == AccessClass::ReadsAndWrites,
+                    "a" => access == AccessClass::Atomics,
+                    "p" => access == AccessClass::ReadsAndWrites,
+                    _ => access == AccessClass::Unknown,
                 };
-                if access == Access::Unknown && kind == "p" {
+                if access == AccessClass::Unknown && kind == "p" {
                     continue;
                 }
-                if access == Access::Unknown && kind != "?" {
+                if access == AccessClass::Unknown && kind != "?" {
                     let cause = found.may_write.as_ref().unwrap();
                     eprintln!("{place}: not decided: {}: {}", cause.line, cause.text);
                 } else if !right {
@@ -92,7 +92,7 @@ fn every_verdict_is_that_of_the_source() {
                 if found.reads_first.is_some() && !first && !matches!(kind, "r" | "t") {
                     wrong.push(format!("{place}: is read first: {:?}", found.reads_first));
                 }
-                if first && found.reads_first.is_none() && access != Access::Unknown {
+                if first && found.reads_first.is_none() && access != AccessClass::Unknown {
                     wrong.push(format!("{place}: is not seen to be read first"));
                 }
             }
@@ -112,15 +112,15 @@ fn holds_pointers(word: &str) -> bool {
 /// Returns the declaration of a kernel from the words of `expected.txt`.
 fn declaration(name: &str, words: &[String]) -> Declaration {
     let kind = |word: &String| match &word[..1] {
-        "s" | "b" | "h" => Kind::Scalar(None),
+        "s" | "b" | "h" => DeclaredKind::Scalar(None),
         word => buffer(match word {
-            "r" | "n" | "t" => declare::Access::Read,
-            "w" => declare::Access::Write,
-            "a" => declare::Access::Atomic,
-            _ => declare::Access::ReadWrite,
+            "r" | "n" | "t" => declare::DeclaredAccess::Read,
+            "w" => declare::DeclaredAccess::Write,
+            "a" => declare::DeclaredAccess::Atomic,
+            _ => declare::DeclaredAccess::ReadWrite,
         }),
     };
-    let parameters = words.iter().enumerate().map(|(at, word)| Declared {
+    let parameters = words.iter().enumerate().map(|(at, word)| DeclaredParameter {
         name: format!("p{at}"),
         kind: kind(word),
         nullable: false,
@@ -134,8 +134,8 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
     }
 }
 
-fn buffer(access: declare::Access) -> Kind {
-    Kind::Buffer { access, element: None, extent: Poly::constant(1), text: "1".to_owned() }
+fn buffer(access: declare::DeclaredAccess) -> DeclaredKind {
+    DeclaredKind::Buffer { access, element: None, extent: Poly::constant(1), text: "1".to_owned() }
 }
 
 /// Correct declarations are accepted, all of a file at once. Each wrong one is rejected with its code at its
@@ -166,10 +166,10 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
             for (at, word) in words.iter().enumerate() {
                 let mut wrong = Vec::new();
                 if matches!(word.as_str(), "w" | "m" | "mf" | "a" | "af") {
-                    wrong.push((declare::Access::Read, Difference::ReadOnly));
+                    wrong.push((declare::DeclaredAccess::Read, Difference::ReadOnly));
                 }
                 if word.ends_with('f') || word == "r" {
-                    wrong.push((declare::Access::Write, Difference::WriteOnly));
+                    wrong.push((declare::DeclaredAccess::Write, Difference::WriteOnly));
                 }
                 for (access, code) in wrong {
                     let mut declared = declaration(name, words);
@@ -212,8 +212,8 @@ fn floats_of_another_width_are_refused() {
                 assert!(formats.len() <= 1, "{}: {} {at}: {:?}", file.display(), entry.name, found.floats);
                 for name in ["f16", "bf16", "f32", "f64", "u32"] {
                     let mut declared = declaration(entry.name, words);
-                    let primitive = Primitive::of(name).unwrap();
-                    if let Kind::Buffer { element, .. } = &mut declared.parameters[at].kind {
+                    let primitive = PrimitiveType::from_name(name).unwrap();
+                    if let DeclaredKind::Buffer { element, .. } = &mut declared.parameters[at].kind {
                         *element = Some(primitive);
                     }
                     let (findings, _) = declare::check(&module, &[declared]);
@@ -255,8 +255,8 @@ fn bits_that_are_used_as_floats_are_floats() {
         for &(at, right) in &pointers {
             for element in ["f16", "f32", "f64", "u8", "u32"] {
                 let mut declared = declaration(name, &expected()[name]);
-                if let Kind::Buffer { element: of, .. } = &mut declared.parameters[at].kind {
-                    *of = Primitive::of(element);
+                if let DeclaredKind::Buffer { element: of, .. } = &mut declared.parameters[at].kind {
+                    *of = PrimitiveType::from_name(element);
                 }
                 let (findings, _) = declare::check(&module, &[declared]);
                 let refused = findings

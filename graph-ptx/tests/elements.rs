@@ -1,6 +1,8 @@
 //! Compares the proofs of declared elements with the types in the corpus's CUDA and Triton sources.
 
-use cuweave_ptx::declare::{self, Access, Declaration, Declared, Kind, Open, Primitive};
+use cuweave_ptx::declare::{
+    self, Declaration, DeclaredAccess, DeclaredKind, DeclaredParameter, DeclaredPart, PrimitiveType,
+};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
 use std::collections::BTreeMap;
@@ -74,16 +76,16 @@ fn elements() -> BTreeMap<String, Vec<Option<&'static str>>> {
 fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declaration {
     let parameters = (0..parameters).map(|at| {
         let kind = match elements.get(at).copied().flatten() {
-            None => Kind::Scalar(None),
+            None => DeclaredKind::Scalar(None),
             // Large enough for all accesses.
-            Some(element) => Kind::Buffer {
-                access: Access::ReadWrite,
-                element: Primitive::of(element),
+            Some(element) => DeclaredKind::Buffer {
+                access: DeclaredAccess::ReadWrite,
+                element: PrimitiveType::from_name(element),
                 extent: Poly::variable(1000),
                 text: "many".to_owned(),
             },
         };
-        Declared { name: format!("p{at}"), kind, nullable: false }
+        DeclaredParameter { name: format!("p{at}"), kind, nullable: false }
     });
     Declaration {
         name: name.to_owned(),
@@ -117,9 +119,9 @@ fn found(file: &Path, elements: &BTreeMap<String, Vec<Option<&'static str>>>) ->
         let count = entry.parameters.len();
         let pointers: Vec<bool> = (0..count).map(|at| right.get(at).is_some_and(Option::is_some)).collect();
         let facts = analysis.kernel(entry.name, &pointers);
-        for at in (0..count).filter(|&at| facts.parameters[at].access() != ptx::Access::Nothing) {
+        for at in (0..count).filter(|&at| facts.parameters[at].access() != ptx::AccessClass::Nothing) {
             let Some(is) = right.get(at).copied().flatten() else { continue };
-            let same = |other: &str| Primitive::of(other) == Primitive::of(is);
+            let same = |other: &str| PrimitiveType::from_name(other) == PrimitiveType::from_name(is);
             for other in OTHERS.into_iter().filter(|other| !same(other)).chain([is]) {
                 let mut elements = right.clone();
                 elements[at] = Some(other);
@@ -135,8 +137,9 @@ fn found(file: &Path, elements: &BTreeMap<String, Vec<Option<&'static str>>>) ->
             let refused =
                 findings.iter().any(|finding| (finding.kernel, finding.parameter) == (Some(nth), Some(at)));
             let proof = checked.unwrap().proofs[at].take();
-            let open =
-                proof.and_then(|proof| proof.open.into_iter().find(|open| open.what == Open::Elements));
+            let open = proof.and_then(|proof| {
+                proof.unproved.into_iter().find(|open| open.what == DeclaredPart::Elements)
+            });
             let place = format!("{} {name} {at}", file.file_stem().unwrap().display());
             Found { place, is, declared, refused, open: open.map(|open| open.reason) }
         })
@@ -186,7 +189,7 @@ fn elements_are_confirmed_where_they_are_those_of_the_source() {
 
 /// Returns the maximum percentage of accesses that only copy bits or take them apart, so that both types fit.
 fn most_copied(is: &str, other: &str) -> usize {
-    let (is, other) = (Primitive::of(is).unwrap(), Primitive::of(other).unwrap());
+    let (is, other) = (PrimitiveType::from_name(is).unwrap(), PrimitiveType::from_name(other).unwrap());
     match (is.float.is_some(), other.float.is_some()) {
         _ if other.size > is.size => 10,
         // Only arithmetic distinguishes bytes from larger elements, and booleans that are read.

@@ -1,7 +1,8 @@
 //! The number of proved extents in the corpus, and their bounds.
 
 use cuweave_ptx::declare::{
-    self, Access, Declaration, Declared, Difference, Finding, Kind, Primitive, Quotient, Rounded,
+    self, Declaration, DeclaredAccess, DeclaredKind, DeclaredParameter, Difference, Finding, PrimitiveType,
+    QuotientVariable, RoundedVariable,
 };
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
@@ -19,7 +20,7 @@ fn bounds(file: &str, kernel: &str, parameter: usize) -> Option<Vec<String>> {
         let mut texts: Vec<String> = all
             .iter()
             .map(|reach| {
-                reach.bytes.iter().map(|poly| poly.text_with(&names)).collect::<Vec<_>>().join(" and ")
+                reach.bytes.iter().map(|poly| poly.format_with(&names)).collect::<Vec<_>>().join(" and ")
             })
             .collect();
         texts.sort();
@@ -81,7 +82,7 @@ fn check_rounded(
     body: &str,
     extent: &dyn Fn(Poly, Poly) -> Poly,
     text: &str,
-    rounded: Vec<Rounded>,
+    rounded: Vec<RoundedVariable>,
 ) -> (Vec<Finding>, bool) {
     check_with(body, extent, text, rounded, Vec::new())
 }
@@ -91,8 +92,8 @@ fn check_with(
     body: &str,
     extent: &dyn Fn(Poly, Poly) -> Poly,
     text: &str,
-    rounded: Vec<Rounded>,
-    quotients: Vec<Quotient>,
+    rounded: Vec<RoundedVariable>,
+    quotients: Vec<QuotientVariable>,
 ) -> (Vec<Finding>, bool) {
     let source = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 x, .param .u32 n, .param .u32 m) {{\n\
@@ -102,19 +103,22 @@ fn check_with(
          {body}\n END: ret; }}"
     );
     let module = ptx::parse(&source).unwrap();
-    let scalar = |name: &str| Declared {
+    let scalar = |name: &str| DeclaredParameter {
         name: name.to_owned(),
-        kind: Kind::Scalar(Primitive::of("u32")),
+        kind: DeclaredKind::Scalar(PrimitiveType::from_name("u32")),
         nullable: false,
     };
-    let buffer = Kind::Buffer {
-        access: Access::ReadWrite,
-        element: Primitive::of("u32"),
+    let buffer = DeclaredKind::Buffer {
+        access: DeclaredAccess::ReadWrite,
+        element: PrimitiveType::from_name("u32"),
         extent: extent(Poly::variable(1), Poly::variable(2)),
         text: text.to_owned(),
     };
-    let parameters =
-        vec![Declared { name: "x".to_owned(), kind: buffer, nullable: false }, scalar("n"), scalar("m")];
+    let parameters = vec![
+        DeclaredParameter { name: "x".to_owned(), kind: buffer, nullable: false },
+        scalar("n"),
+        scalar("m"),
+    ];
     let (findings, checked) = declare::check(
         &module,
         &[Declaration { name: "k".to_owned(), parameters, rounded, quotients, tables: Vec::new() }],
@@ -279,7 +283,7 @@ fn what_is_too_short_for_all_is_refused() {
     let guarded = format!("{GUARD}{STORE}");
     let n = Poly::variable(1);
     let quotient = |of: &Poly, by: u32, extent: &dyn Fn(Poly) -> Poly| {
-        let quotients = vec![Quotient { variable: 3, of: of.clone(), by }];
+        let quotients = vec![QuotientVariable { variable: 3, of: of.clone(), by }];
         let (findings, proved) =
             check_with(&guarded, &|_, _| extent(Poly::variable(3)), "len", Vec::new(), quotients);
         (findings.iter().map(|finding| finding.difference).collect::<Vec<_>>(), proved)
@@ -301,9 +305,9 @@ fn what_is_too_short_for_all_is_refused() {
 /// The lengths that the help for vectors suggests are proved, and shorter ones are not.
 #[test]
 fn multiples_of_a_vector_are_proved() {
-    let rounded = |of: Poly, to: u32| vec![Rounded { variable: 3, of, to }];
+    let rounded = |of: Poly, to: u32| vec![RoundedVariable { variable: 3, of, to }];
     let (n, m) = (Poly::variable(1), Poly::variable(2));
-    let proved = |body: &str, extent: Poly, rounded: Vec<Rounded>| {
+    let proved = |body: &str, extent: Poly, rounded: Vec<RoundedVariable>| {
         let (findings, proved) = check_rounded(body, &|_, _| extent.clone(), "len", rounded);
         assert_eq!(findings.len(), 0, "{body}");
         proved

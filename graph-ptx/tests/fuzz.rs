@@ -74,7 +74,7 @@ fn rewritten(module: &ptx::Module<'_>) -> usize {
         Err(error) => panic!("{error}\n{text}"),
     };
     let made = waiting(module);
-    assert_eq!(read(&made.text), made.waits.len() + made.kept.len());
+    assert_eq!(read(&made.text), made.waits.len() + made.unchanged.len());
     let name = free_name(module, "variant");
     let mut variants = 0;
     for entry in module.entries() {

@@ -4,12 +4,12 @@
 mod corpus;
 
 use corpus::{all_forms, texts};
-use cuweave_ptx::rewrite::{Refusal, Table, batchable, batched, waiting};
-use cuweave_ptx::{self as ptx, Access, Analysis, Module};
+use cuweave_ptx::rewrite::{BatchTable, Refusal, batchable, batched, waiting};
+use cuweave_ptx::{self as ptx, AccessClass, Analysis, Module};
 use cuweave_testkit::files::name;
 use std::collections::BTreeMap;
 
-fn accesses(module: &Module<'_>) -> Vec<(String, Vec<Access>)> {
+fn accesses(module: &Module<'_>) -> Vec<(String, Vec<AccessClass>)> {
     let mut analysis = Analysis::new(module);
     let mut found = Vec::new();
     for entry in module.entries() {
@@ -27,8 +27,8 @@ fn kernels_that_wait_are_the_same_kernels() {
     for (file, text) in texts() {
         let Ok(module) = ptx::parse(&text) else { continue };
         let made = waiting(&module);
-        assert_eq!(made.waits.len() + made.kept.len(), module.entries().count(), "{}", file.display());
-        for (_, why) in &made.kept {
+        assert_eq!(made.waits.len() + made.unchanged.len(), module.entries().count(), "{}", file.display());
+        for (_, why) in &made.unchanged {
             *kept.entry(format!("{}: {why}", name(&file))).or_insert(0) += 1;
         }
         let again = ptx::parse(&made.text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -67,7 +67,8 @@ fn kernels_are_batched_in_every_form() {
         let again = ptx::parse(&made).unwrap_or_else(|error| panic!("{}: {error}\n{made}", file.display()));
         for form in &forms {
             let table =
-                Table::of(&module.entry(&form.entry).unwrap().parameters, form.capacity, form.shape).unwrap();
+                BatchTable::new(&module.entry(&form.entry).unwrap().parameters, form.capacity, form.shape)
+                    .unwrap();
             assert_eq!(again.entry(&form.name).unwrap().layout().1, u64::from(table.bytes));
         }
         variants += forms.len();

@@ -22,7 +22,7 @@ fn rewritten(file: &str, entry: &str) -> String {
 /// Writes the changed lines of the file's head and of the kernel with the wait.
 fn waits(text: &str, module: &Module<'_>, entry: &str, out: &mut String) {
     let made = waiting(module);
-    if let Some((_, why)) = made.kept.iter().find(|(name, _)| name == entry) {
+    if let Some((_, why)) = made.unchanged.iter().find(|(name, _)| name == entry) {
         return writeln!(out, "does not wait: {why}").unwrap();
     }
     writeln!(out, "as it waits:").unwrap();

@@ -18,11 +18,12 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     // Query the count first: tools would report a failed call with an invalid ordinal.
     let count = match CudaContext::device_count() {
         Ok(count) => u32::try_from(count).unwrap_or(0),
-        Err(error) if Failure::of("cuInit", error).code == cuda::NO_DEVICE => 0,
-        Err(error) => return Err(Error::from(Failure::of("cuInit", error))),
+        Err(error) if Failure::from_cudarc("cuInit", error).code == cuda::NO_DEVICE => 0,
+        Err(error) => return Err(Error::from(Failure::from_cudarc("cuInit", error))),
     };
     if u32::try_from(ordinal).is_ok_and(|ordinal| ordinal < count) {
-        CudaContext::new(ordinal).map_err(|error| Error::from(Failure::of("cuDevicePrimaryCtxRetain", error)))
+        CudaContext::new(ordinal)
+            .map_err(|error| Error::from(Failure::from_cudarc("cuDevicePrimaryCtxRetain", error)))
     } else {
         Err(Error::NoDevice { ordinal, count })
     }
@@ -35,10 +36,10 @@ pub fn is_simulated() -> bool {
 
 /// Makes a context current on this thread. Returns an error that an earlier drop has left in the context.
 pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
-    driver.drop_deferred();
+    driver.drop_set_aside();
     ctx.check_err().map_err(|error| {
-        let failure = describe(Failure::of("", error), None);
+        let failure = describe(Failure::from_cudarc("", error), None);
         Error::Earlier(Box::new(DriverFailure { call: FailedCall::InDrop, ..failure }))
     })?;
-    Ok(driver.enter(Context::of(ctx))?)
+    Ok(driver.enter(Context::from_cudarc(ctx))?)
 }

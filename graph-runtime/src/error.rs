@@ -5,12 +5,12 @@ mod certificate;
 mod config;
 mod convert;
 mod devices;
+mod diagnostics;
+mod driver_failure;
 mod execs;
-mod failed;
 mod managed;
 mod multicast;
 mod parts;
-mod places;
 mod plan;
 pub(crate) mod program;
 
@@ -20,15 +20,15 @@ pub use certificate::BrokenCertificate;
 pub use config::{ConfigFault, ConfigPart};
 pub use cuweave_core::compile::BudgetFault;
 pub use devices::{DeviceFault, DeviceFeature, Inaccessible};
+pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
+pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
 pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault};
-pub(crate) use failed::{describe, one_line, refused};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 pub use parts::{
-    At, DriverFailure, FailedCall, Fault, KernelFault, MemoryKind, ModuleFailure, OutsideExtent, Quantity,
-    Refusal, ShortLaunch, Unfollowed, UnprovedLaunch,
+    DriverFailure, FailedCall, Fault, KernelFault, MemoryKind, ModuleFailure, OutsideExtent, Quantity,
+    Refusal, ShortLaunch, SourceLocation, UnknownAccess, UnprovedLaunch,
 };
-pub(crate) use places::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub use plan::PlanFault;
 
 /// The result of every fallible function of cuweave.
@@ -66,7 +66,7 @@ pub enum Error {
         found: (u32, u32),
     },
     /// There is no device with that ordinal.
-    #[error("there is no CUDA device {ordinal}: the driver has {count} of them{}", devices::simulated())]
+    #[error("there is no CUDA device {ordinal}: the driver has {count} of them{}", devices::simulator_help())]
     #[non_exhaustive]
     NoDevice {
         /// The requested ordinal.
@@ -90,7 +90,7 @@ pub enum Error {
         /// The use of the expression.
         what: Quantity,
         /// The buffer, or the statement that uses the range.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The expression.
         text: String,
         /// The reason that it has no value.
@@ -101,7 +101,7 @@ pub enum Error {
     #[non_exhaustive]
     ZeroLength {
         /// The buffer, or the statement that fills or copies nothing.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The expression of its length.
         text: String,
     },
@@ -110,7 +110,7 @@ pub enum Error {
     #[non_exhaustive]
     TooShort {
         /// The argument.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// Its number of elements.
         len: u64,
         /// The declared length's expression.
@@ -123,7 +123,7 @@ pub enum Error {
     #[non_exhaustive]
     Range {
         /// The statement.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The buffer.
         buffer: String,
         /// The range's text.
@@ -142,7 +142,7 @@ pub enum Error {
     #[non_exhaustive]
     ViewRange {
         /// The buffer, and the line where the view is taken.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The text of the nested view's range, relative to the buffer's first element.
         range: String,
         /// The first element.
@@ -163,7 +163,7 @@ pub enum Error {
     #[non_exhaustive]
     Operand {
         /// The statement.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// Its keyword.
         word: &'static str,
         /// The buffer.
@@ -178,7 +178,7 @@ pub enum Error {
     #[non_exhaustive]
     Extent {
         /// The node.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The kernel.
         kernel: String,
         /// Its parameter.
@@ -197,7 +197,7 @@ pub enum Error {
     #[non_exhaustive]
     PartlyWritten {
         /// The node.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The kernel.
         kernel: String,
         /// The buffer.
@@ -221,7 +221,7 @@ pub enum Error {
     #[non_exhaustive]
     CopyLength {
         /// The node.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The source.
         source_name: String,
         /// The elements of the source.
@@ -236,7 +236,7 @@ pub enum Error {
     #[non_exhaustive]
     Budget {
         /// The graph function.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The reason.
         reason: BudgetFault,
     },
@@ -245,7 +245,7 @@ pub enum Error {
     #[non_exhaustive]
     Index {
         /// The function.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The list.
         list: String,
         /// The index.
@@ -258,7 +258,7 @@ pub enum Error {
     #[non_exhaustive]
     AtLeast {
         /// The argument.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The declared minimum.
         least: u64,
         /// Its value, or its number of elements.
@@ -269,7 +269,7 @@ pub enum Error {
     #[non_exhaustive]
     Recursion {
         /// The call.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The cycle of functions, starting and ending with the one that is called again.
         cycle: Vec<String>,
     },
@@ -278,7 +278,7 @@ pub enum Error {
     #[non_exhaustive]
     TooLarge {
         /// The function.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The maximum number of statements, calls or iterations.
         most: usize,
     },
@@ -287,7 +287,7 @@ pub enum Error {
     #[non_exhaustive]
     ReturnedLength {
         /// The output.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The length in the signature.
         declared: u64,
         /// The length of the allocation.
@@ -298,7 +298,7 @@ pub enum Error {
     #[non_exhaustive]
     Config {
         /// The node.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The reason.
         reason: ConfigFault,
     },
@@ -307,7 +307,7 @@ pub enum Error {
     #[non_exhaustive]
     Call {
         /// The call.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The reason.
         fault: CallFault,
     },
@@ -322,9 +322,9 @@ pub enum Error {
     #[non_exhaustive]
     Overlap {
         /// One argument.
-        first: Box<At>,
+        first: Box<SourceLocation>,
         /// The other one.
-        second: Box<At>,
+        second: Box<SourceLocation>,
     },
     /// A graph function over several devices was built without any context.
     #[error("a graph is built for one context at least, and none is given")]
@@ -333,11 +333,11 @@ pub enum Error {
     #[error("{0}")]
     Devices(Box<DeviceFault>),
     /// Memory of a context that the graph does not use, or not of its first one where that is required.
-    #[error("{at} is bound to memory of another context than {}\n  = help: {}", .memory.contexts(), .memory.way())]
+    #[error("{at} is bound to memory of another context than {}\n  = help: {}", .memory.contexts(), .memory.allocation_help())]
     #[non_exhaustive]
     OtherContext {
         /// The argument.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The kind of the memory.
         memory: MemoryKind,
     },
@@ -346,7 +346,7 @@ pub enum Error {
     #[non_exhaustive]
     Misaligned {
         /// The argument.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The alignment.
         align: u32,
     },
@@ -387,7 +387,7 @@ pub enum Error {
     )]
     BufferLent {
         /// The argument.
-        at: Box<At>,
+        at: Box<SourceLocation>,
     },
     /// A view of a [`Buffer`](crate::Buffer) is requested while another one exists.
     #[error(
@@ -419,7 +419,7 @@ pub enum Error {
     #[non_exhaustive]
     ManagedArgument {
         /// The argument, or the statement that uses it.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The reason.
         fault: ManagedFault,
     },
@@ -461,7 +461,7 @@ pub enum Error {
     #[non_exhaustive]
     WrongOutput {
         /// The argument.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The reason.
         reason: OutputFault,
     },
@@ -474,9 +474,9 @@ pub enum Error {
         /// The variable.
         variable: String,
         /// The earlier launch.
-        first: Box<At>,
+        first: Box<SourceLocation>,
         /// The later one.
-        second: Box<At>,
+        second: Box<SourceLocation>,
     },
     /// Launches update a buffer by atomics that do not commute, and nothing orders them.
     #[error(
@@ -487,16 +487,16 @@ pub enum Error {
         /// The buffer.
         buffer: String,
         /// The earlier launch.
-        first: Box<At>,
+        first: Box<SourceLocation>,
         /// The later one.
-        second: Box<At>,
+        second: Box<SourceLocation>,
     },
     /// A setter would change something that is fixed at build.
     #[error("{at} {reason}: build the graph again")]
     #[non_exhaustive]
     BuildAgain {
         /// The argument, or the launch.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The reason why it cannot change.
         reason: SetterFault,
     },
@@ -532,7 +532,7 @@ pub enum Error {
     #[non_exhaustive]
     HostPanicked {
         /// The host statement.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The message of the panic.
         message: String,
     },
@@ -541,14 +541,14 @@ pub enum Error {
     #[non_exhaustive]
     EventOfOtherContext {
         /// The statement that records it or waits for it.
-        at: Box<At>,
+        at: Box<SourceLocation>,
     },
     /// A semaphore was imported for another context than the graph's.
     #[error("{at} is given a semaphore of another context")]
     #[non_exhaustive]
     SemaphoreOfOtherContext {
         /// The statement that signals it or waits for it.
-        at: Box<At>,
+        at: Box<SourceLocation>,
     },
     /// A launch would wait for, or signal, a value that is not ahead of that of an earlier launch.
     #[error(
@@ -557,7 +557,7 @@ pub enum Error {
     #[non_exhaustive]
     ValueNotAhead {
         /// The statement.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The value in the last launch.
         last: u64,
         /// The value in this launch.
@@ -575,7 +575,7 @@ pub enum Error {
     #[non_exhaustive]
     InBody {
         /// The statement.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The body, such as `match which: 0 | 1`.
         body: String,
     },

@@ -51,11 +51,11 @@ mod watch;
 
 pub use bind::multicast;
 pub use bind::{
-    Advice, Attach, Attributes, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned,
-    BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView, DeviceViewMut,
-    Exclusive, ExclusivePinned, Flag, FlagValue, Host, HostView, HostViewMut, Location, LoopTurns, Managed,
-    Optional, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource,
-    Semaphore, Shared, SharedPinned, Taken,
+    Advice, Attach, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,
+    BindResource, BindShared, BindTaken, BoundBuffer, BoundExclusive, BoundExclusivePinned, BoundShared,
+    BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Flag, FlagValue, Host, HostView,
+    HostViewMut, Location, LoopIterations, Managed, ManagedAttributes, Optional, Output, OutputBuffer,
+    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Semaphore,
 };
 pub use build::{CollectiveEntry, Collectives};
 pub use context::context;
@@ -65,16 +65,18 @@ pub use cuweave_core::launches::{Change, LaunchShape, LeftAlone, NamedKernel};
 pub use cuweave_core::plan::budget::CurvePoint;
 #[cfg(feature = "inspect")]
 pub use cuweave_inspect::{
-    Apart, AssumedRegisters, Budget, BudgetStep, Entry as ProfileEntry, Forwarded, FullEdge, FullReport,
-    InLane, LeftUnwritten, Member as ProfileMember, Plan, Profile, Repeated, Report, Times, Turns, Unfused,
-    VouchedFor, WhyApart, WhyFull, WhyUnfused,
+    AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, Entry as ProfileEntry, ForwardedElements,
+    FullEdge, FullEdgeReason, FullReport, IterationStats, Member as ProfileMember, MemoryPlan, Profile,
+    RepeatedStatement, Report, SerializedBranch, TimeStats, UnbatchedLaunches, UnbatchedReason, UnfusedPair,
+    UnfusedReason, UnwrittenOutput,
 };
-pub use cuweave_ptx::declare::Open as DeclaredPart;
+pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
-    At, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
+    BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
     DeviceFeature, DriverFailure, Error, FailedCall, Fault, Inaccessible, KernelFault, LibraryError,
     LoopFault, ManagedFault, MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent,
-    PlanFault, ProfileFault, Quantity, Refusal, Result, SetterFault, ShortLaunch, Unfollowed, UnprovedLaunch,
+    PlanFault, ProfileFault, Quantity, Refusal, Result, SetterFault, ShortLaunch, SourceLocation,
+    UnknownAccess, UnprovedLaunch,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};
 pub use kernels::{CodeCache, Loaded, set_code_cache};
@@ -83,46 +85,46 @@ pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 /// The items that generated code refers to. Not for users; all of it may change.
 pub mod private {
     pub use crate::bind::{
-        Absent, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,
-        BindResource, BindShared, BindTaken, Bound, Declaration, Exclusive, ExclusivePinned, Handed,
-        HandedOver, Hint, Host, Lend, Lender, Lent, List, Optional, Output, OutputDescription, Record,
-        Resource, Shared, SharedPinned, Site, SomeOrNone, Taken, Visitor, absent, count as __count,
-        describe_records, is_given,
+        Absent, ArgumentList, ArgumentRecord, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut,
+        BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, BoundExclusive,
+        BoundExclusivePinned, BoundShared, BoundSharedPinned, BoundTaken, BufferDeclaration, BufferPresence,
+        HandedOutput, HandedOutputs, Hint, HintLocation, Host, Optional, Output, OutputDescription, Resource,
+        ResourceHandle, ToView, ViewContext, Visitor, absent, count as __count, describe_records, is_given,
     };
     pub use crate::build::{
-        Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
-        change_next_tables,
+        ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Sets, change_next_plan,
+        change_next_rules, change_next_tables,
     };
     pub use crate::context::is_simulated;
     pub use crate::cuda::{
-        Beside, Bits, CallBuffer, CallStream, Clique, Collective, Difference, HostMemory, NotAnyBits, Packed,
-        PinnedViewMut, Sequence, any_bits, between_captures,
+        Bits, CallBuffer, CallStream, Collective, CollectiveDifference, CollectiveSequence, HostMemory,
+        Interleaving, LocalRanks, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
     };
     pub use crate::error::{Error, Result};
     pub use crate::exec::{
-        Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
-        Place, Settable, build, build_on, dump, operations, read_back,
+        ArgumentMut, ArgumentPath, Element, ElementMut, Exec, ExecArgument, ExecCore, Generated, Graph,
+        GraphFn, ListElement, RecordField, Settable, build, build_on, dump, operations, read_back,
     };
     pub use crate::kernels::item::{
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
         no_item,
     };
     pub use crate::kernels::mark::{Fits, FitsOptional, OfElement, Returns, nothing, param};
-    pub use crate::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use crate::kernels::{AtomicUpdates, Kernel, KernelItem, Loaded, Module, Param, ParamKind, load};
     pub use crate::statements::entry;
     pub use crate::statements::{
-        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
-        turn, typed,
+        Arguments, Config, Dim, Evaluation, Fillable, LoopVariable, PerItem, ToDim, dim, index,
+        loop_variable, per_item, typed,
     };
     pub use crate::token::Token;
-    pub use cuweave_core::expand::Described;
+    pub use cuweave_core::expand::ArgumentDescription;
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::kernels::mark::{
-            Atomic, Fresh, FreshMoved, Lent, LentMut, Moved, Shared, Unique, chosen, copies, decides,
-            decides_by, element, element_mut, leaves, lent, lent_mut, same, some,
+            Atomic, Fresh, FreshMoved, Moved, PassedMut, PassedShared, Shared, Unique, chosen, copies,
+            decides, decides_by, element, element_mut, leaves, lent, lent_mut, same, some,
         };
     }
-    pub use cuweave_core::table::{Layout, Table, TableHandle};
-    pub use cuweave_ptx::declare::Open;
+    pub use cuweave_core::table::{ElementLayout, Table, TableHandle};
+    pub use cuweave_ptx::declare::DeclaredPart;
 }

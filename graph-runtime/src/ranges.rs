@@ -16,12 +16,12 @@ use super::waits::{self, OwnedEvent};
 
 /// A reserved address range, mapped from its start. Dropping it unmaps the memory.
 #[derive(Debug)]
-pub(crate) struct Range {
+pub(crate) struct ReservedRange {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     device: c_int,
     /// The other devices with access.
-    others: Vec<c_int>,
+    peer_devices: Vec<c_int>,
     start: u64,
     /// The number of reserved bytes; 0 after the range was retired or leaked.
     reserved: u64,
@@ -29,25 +29,25 @@ pub(crate) struct Range {
     step: u64,
 }
 
-impl Range {
+impl ReservedRange {
     /// Reserves addresses for `bytes` bytes. `ctx` must be current.
-    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<Range> {
+    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<ReservedRange> {
         let device = ctx.cu_device();
         let step = driver.granularity(device)?;
         let reserved = bytes.next_multiple_of(step);
         let start = driver.reserve(reserved)?;
-        let (ctx, others) = (ctx.clone(), Vec::new());
-        Ok(Range { driver, ctx, device, others, start, reserved, mapped: 0, step })
+        let (ctx, peer_devices) = (ctx.clone(), Vec::new());
+        Ok(ReservedRange { driver, ctx, device, peer_devices, start, reserved, mapped: 0, step })
     }
 
     /// Reserves an address range as large as the device's memory.
-    pub fn of_device(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Range> {
-        Range::new(driver, ctx, driver.total_memory(ctx.cu_device())?)
+    pub fn with_device_size(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<ReservedRange> {
+        ReservedRange::new(driver, ctx, driver.total_memory(ctx.cu_device())?)
     }
 
     /// Gives other devices access to memory that is mapped after this call.
-    pub fn share(&mut self, others: Vec<c_int>) {
-        self.others = others;
+    pub fn share(&mut self, peer_devices: Vec<c_int>) {
+        self.peer_devices = peer_devices;
     }
 
     /// Returns its first address.
@@ -71,13 +71,13 @@ impl Range {
             return Err(Failure::out_of_memory("cuMemCreate"));
         }
         let (at, more) = (self.start + self.mapped, bytes.next_multiple_of(self.step) - self.mapped);
-        let map = || self.driver.relaxed(|| self.driver.map(self.device, &self.others, at, more));
+        let map = || self.driver.relaxed(|| self.driver.map(self.device, &self.peer_devices, at, more));
         map().or_else(|failure| {
-            if !failure.is_out_of_memory() || !settle(self.driver) {
+            if !failure.is_out_of_memory() || !wait_for_retired(self.driver) {
                 return Err(failure);
             }
             // Unmapping retired ranges may have made another context current.
-            self.driver.enter(Context::of(&self.ctx))?;
+            self.driver.enter(Context::from_cudarc(&self.ctx))?;
             map()
         })?;
         self.mapped += more;
@@ -87,10 +87,10 @@ impl Range {
     /// Unmaps the memory when the launches recorded by these events are complete: now or in a later call.
     pub fn retire(self, uses: Vec<Arc<OwnedEvent>>) {
         let mut list = lock();
-        list.push(Retired { range: self, uses });
+        list.push(RetiredRange { range: self, uses });
         PENDING.store(list.len(), Ordering::Relaxed);
         drop(list);
-        collect();
+        unmap_retired();
     }
 
     /// Leaks the memory, because it may be in use for an unknown time.
@@ -99,9 +99,9 @@ impl Range {
     }
 }
 
-impl Drop for Range {
+impl Drop for ReservedRange {
     fn drop(&mut self) {
-        let Range { driver, start, reserved, mapped, .. } = *self;
+        let ReservedRange { driver, start, reserved, mapped, .. } = *self;
         if reserved == 0 || !waits::enter(driver, &self.ctx) {
             return;
         }
@@ -115,12 +115,12 @@ impl Drop for Range {
 }
 
 /// A retired range, and the events of the launches that may still use it.
-struct Retired {
-    range: Range,
+struct RetiredRange {
+    range: ReservedRange,
     uses: Vec<Arc<OwnedEvent>>,
 }
 
-impl Retired {
+impl RetiredRange {
     /// Drops the events of completed launches. Returns true if no event is left.
     fn is_over(&mut self) -> bool {
         let driver = self.range.driver;
@@ -135,22 +135,22 @@ impl Retired {
     }
 }
 
-static RETIRED: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+static RETIRED: Mutex<Vec<RetiredRange>> = Mutex::new(Vec::new());
 
 /// The length of `RETIRED`, readable without its lock.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
-fn lock() -> std::sync::MutexGuard<'static, Vec<Retired>> {
+fn lock() -> std::sync::MutexGuard<'static, Vec<RetiredRange>> {
     RETIRED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Unmaps the retired ranges that are no longer in use. May change the current context.
-pub(crate) fn collect() {
+pub(crate) fn unmap_retired() {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return;
     }
     let mut list = lock();
-    let over: Vec<Retired> = list.extract_if(.., Retired::is_over).collect();
+    let over: Vec<RetiredRange> = list.extract_if(.., RetiredRange::is_over).collect();
     PENDING.store(list.len(), Ordering::Relaxed);
     drop(list);
     // Unmaps outside of the lock.
@@ -158,7 +158,7 @@ pub(crate) fn collect() {
 }
 
 /// Waits for the launches that use retired ranges and unmaps the ranges. Returns true if there were any.
-fn settle(driver: &Driver) -> bool {
+fn wait_for_retired(driver: &Driver) -> bool {
     if PENDING.load(Ordering::Relaxed) == 0 {
         return false;
     }
@@ -170,6 +170,6 @@ fn settle(driver: &Driver) -> bool {
             }
         }
     }
-    collect();
+    unmap_retired();
     true
 }

@@ -51,7 +51,7 @@ impl Drop for OwnedEvent {
 
 /// Makes the context current in a drop, where a failure cannot be returned. Returns true if it is current.
 pub(crate) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
-    let context = Context::of(ctx);
+    let context = Context::from_cudarc(ctx);
     // Tried a second time, because the handles of default streams refer to the current context.
     let entered = driver.enter(context).or_else(|_| driver.enter(context));
     entered.map_err(|failure| record(ctx, failure)).is_ok()
@@ -78,12 +78,12 @@ pub(crate) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outco
 }
 
 /// Like [`order`], but falls back to a wait on the host if the device cannot wait.
-pub(crate) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
-    order(driver, stream, event).or_else(|_| on_host(driver, event, None))
+pub(crate) fn order_or_wait(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+    order(driver, stream, event).or_else(|_| wait_on_host(driver, event, None))
 }
 
 /// Waits on the host for `event`, which was recorded in `stream`.
-pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
+pub(crate) fn wait_on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
     let waited = driver.synchronize_event(event).or_else(|failure| match stream {
         // On another thread, the per-thread handle is a different stream.
         Some(stream) if !stream.is_per_thread() && driver.is_capturing(stream) == Ok(false) => {
@@ -91,11 +91,11 @@ pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> 
         }
         _ => driver.synchronize_context().map_err(|_| failure),
     });
-    over(waited)
+    ignore_ended_context(waited)
 }
 
 /// Converts the result of a wait on the host to success if a fault ended the context: all work is then complete.
-pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
+pub(crate) fn ignore_ended_context(waited: Outcome<()>) -> Outcome<()> {
     match waited {
         Err(failure) if failure.ends_the_context() => Ok(()),
         waited => waited,
@@ -114,7 +114,7 @@ pub(crate) struct StreamKey {
 
 impl StreamKey {
     /// Returns the key of a live stream on this thread.
-    pub fn of(driver: &Driver, raw: Stream) -> StreamKey {
+    pub fn new(driver: &Driver, raw: Stream) -> StreamKey {
         let thread = raw.is_per_thread().then(|| std::thread::current().id());
         StreamKey { raw, id: driver.stream_id(raw).ok(), thread }
     }
@@ -135,8 +135,8 @@ pub(crate) struct HeldStream {
 
 impl HeldStream {
     /// Keeps a stream alive. A per-thread default stream is identified as this thread's.
-    pub fn of(stream: &Arc<CudaStream>) -> HeldStream {
-        let thread = Stream::of(stream).is_per_thread().then(|| std::thread::current().id());
+    pub fn new(stream: &Arc<CudaStream>) -> HeldStream {
+        let thread = Stream::from_cudarc(stream).is_per_thread().then(|| std::thread::current().id());
         HeldStream { stream: stream.clone(), thread }
     }
 
@@ -147,12 +147,12 @@ impl HeldStream {
 
     /// Returns its handle.
     pub fn raw(&self) -> Stream {
-        Stream::of(&self.stream)
+        Stream::from_cudarc(&self.stream)
     }
 
     /// Returns its context.
     pub fn context(&self) -> Context {
-        Context::of(self.stream.context())
+        Context::from_cudarc(self.stream.context())
     }
 
     /// Returns true if both are the same stream. Default streams have the same handle in every context.
@@ -167,7 +167,7 @@ impl HeldStream {
 
     /// Returns true if it is `stream` on this thread.
     pub fn is_here(&self, stream: &CudaStream) -> bool {
-        self.raw() == Stream::of(stream)
+        self.raw() == Stream::from_cudarc(stream)
             && self.is_of_this_thread()
             && **self.stream.context() == **stream.context()
     }
@@ -184,9 +184,9 @@ pub(crate) struct SideStream {
 
 impl SideStream {
     /// Returns the internal stream of a context, which must be current.
-    pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Arc<SideStream>> {
+    pub fn shared(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Arc<SideStream>> {
         static ALL: Mutex<Vec<(Context, Weak<SideStream>)>> = Mutex::new(Vec::new());
-        let context = Context::of(ctx);
+        let context = Context::from_cudarc(ctx);
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
         if let Some(side) = known {
@@ -208,7 +208,7 @@ impl SideStream {
 
     /// Returns its context.
     pub fn context(&self) -> Context {
-        Context::of(&self.ctx)
+        Context::from_cudarc(&self.ctx)
     }
 }
 
@@ -223,6 +223,10 @@ impl Drop for SideStream {
 
 /// Returns a stream that can stand for `stream` after the current call. For the per-thread default stream, which
 /// differs from thread to thread, this is the legacy default stream, which is ordered with it on every thread.
-pub(crate) fn home(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
-    if Stream::of(stream).is_per_thread() { stream.context().default_stream() } else { stream.clone() }
+pub(crate) fn lasting_stream(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
+    if Stream::from_cudarc(stream).is_per_thread() {
+        stream.context().default_stream()
+    } else {
+        stream.clone()
+    }
 }

@@ -9,75 +9,83 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaContext;
 
-use crate::cuda::{Clique, CommunicatorFault, Context, Driver, Outcome, Stream};
+use crate::cuda::{CommunicatorFault, Context, Driver, LocalRanks, Outcome, Stream};
 use crate::waits::OwnedEvent;
 
 /// The last launch of an exec with collectives.
-struct Launched {
+struct CollectiveLaunch {
     done: Arc<OwnedEvent>,
     contexts: Vec<Context>,
     function: Arc<str>,
-    cliques: Vec<Weak<dyn Clique>>,
+    communicators: Vec<Weak<dyn LocalRanks>>,
 }
 
 /// In launch order.
-static ALL: Mutex<Vec<Launched>> = Mutex::new(Vec::new());
+static ALL: Mutex<Vec<CollectiveLaunch>> = Mutex::new(Vec::new());
 
-fn all() -> MutexGuard<'static, Vec<Launched>> {
+fn all() -> MutexGuard<'static, Vec<CollectiveLaunch>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An aborted communicator. The results of its launch are invalid.
 #[derive(Debug)]
-pub(crate) struct Aborted {
+pub(crate) struct AbortedCommunicator {
     /// The graph function of the launch.
     pub function: String,
     pub reason: CommunicatorFault,
 }
 
 /// Records a launch with collectives. `done` is its event.
-pub(crate) fn launched(
+pub(crate) fn record_launch(
     done: &Arc<OwnedEvent>,
     contexts: impl Iterator<Item = Context>,
     function: &str,
-    cliques: &[Arc<dyn Clique>],
+    communicators: &[Arc<dyn LocalRanks>],
 ) {
-    let cliques = cliques.iter().map(Arc::downgrade).collect();
-    let one =
-        Launched { done: done.clone(), contexts: contexts.collect(), function: function.into(), cliques };
+    let communicators = communicators.iter().map(Arc::downgrade).collect();
+    let one = CollectiveLaunch {
+        done: done.clone(),
+        contexts: contexts.collect(),
+        function: function.into(),
+        communicators,
+    };
     let mut all = all();
     all.retain(|known| !Arc::ptr_eq(&known.done, done));
     all.push(one);
 }
 
 /// Forgets the launches of an exec after they are complete.
-pub(crate) fn forget(done: &Arc<OwnedEvent>) {
+pub(crate) fn forget_launch(done: &Arc<OwnedEvent>) {
     all().retain(|known| !Arc::ptr_eq(&known.done, done));
 }
 
 /// Returns true if launches with collectives may be in flight.
-pub(crate) fn may_be_behind_collectives() -> bool {
+pub(crate) fn has_collectives_in_flight() -> bool {
     !all().is_empty()
 }
 
 /// A launch with collectives that waits for no earlier one.
-struct Running {
+struct RunningLaunch {
     done: Arc<OwnedEvent>,
     function: Arc<str>,
-    cliques: Vec<Arc<dyn Clique>>,
+    communicators: Vec<Arc<dyn LocalRanks>>,
 }
 
 /// Returns the launches in flight that do not wait for another one. Launches on the same device run one after
 /// the other.
-fn running(driver: &Driver) -> Vec<Running> {
+fn running(driver: &Driver) -> Vec<RunningLaunch> {
     let (mut busy, mut running) = (BTreeSet::new(), Vec::new());
     for known in all().iter() {
         if driver.relaxed(|| driver.is_over(known.done.raw())) != Ok(false) {
             continue;
         }
         if !known.contexts.iter().any(|context| busy.contains(context)) {
-            let cliques = known.cliques.iter().filter_map(Weak::upgrade).collect();
-            running.push(Running { done: known.done.clone(), function: known.function.clone(), cliques });
+            let communicators = known.communicators.iter().filter_map(Weak::upgrade).collect();
+            running.push(RunningLaunch {
+                done: known.done.clone(),
+                function: known.function.clone(),
+                communicators,
+            });
         }
         busy.extend(known.contexts.iter().copied());
     }
@@ -86,28 +94,28 @@ fn running(driver: &Driver) -> Vec<Running> {
 
 /// Waits until `over` returns true or no launch with collectives is in flight; a driver's wait can then end.
 /// Returns the communicator that failed meanwhile, if any.
-pub(crate) fn watch(driver: &Driver, over: impl Fn() -> bool) -> Option<Aborted> {
+pub(crate) fn poll_until(driver: &Driver, over: impl Fn() -> bool) -> Option<AbortedCommunicator> {
     /// The interval between two polls.
     const BETWEEN: Duration = Duration::from_millis(1);
     let (mut aborted, mut asked) = (None, None::<Instant>);
     let mut since: Vec<(Arc<OwnedEvent>, Instant)> = Vec::new();
-    while may_be_behind_collectives() && !driver.relaxed(&over) {
+    while has_collectives_in_flight() && !driver.relaxed(&over) {
         if asked.is_none_or(|asked| asked.elapsed() >= BETWEEN) {
             let running = running(driver);
             if running.is_empty() {
                 break;
             }
             since.retain(|(done, _)| running.iter().any(|one| Arc::ptr_eq(&one.done, done)));
-            for Running { done, function, cliques } in running {
+            for RunningLaunch { done, function, communicators } in running {
                 let known = since.iter().find(|known| Arc::ptr_eq(&known.0, &done)).map(|known| known.1);
                 let began = known.unwrap_or_else(|| {
                     since.push((done, Instant::now()));
                     Instant::now()
                 });
-                for clique in cliques {
-                    clique.waited(began.elapsed());
-                    if let Err(reason) = clique.check() {
-                        aborted = Some(Aborted { function: function.to_string(), reason });
+                for communicator in communicators {
+                    communicator.waited(began.elapsed());
+                    if let Err(reason) = communicator.check() {
+                        aborted = Some(AbortedCommunicator { function: function.to_string(), reason });
                     }
                 }
             }
@@ -123,12 +131,12 @@ pub(crate) fn synchronize(
     driver: &'static Driver,
     ctx: &Arc<CudaContext>,
     stream: Stream,
-) -> Outcome<Option<Aborted>> {
+) -> Outcome<Option<AbortedCommunicator>> {
     let mut aborted = None;
-    if may_be_behind_collectives() {
+    if has_collectives_in_flight() {
         let event = OwnedEvent::new(driver, ctx)?;
         driver.record(event.raw(), stream)?;
-        aborted = watch(driver, || driver.is_over(event.raw()) != Ok(false));
+        aborted = poll_until(driver, || driver.is_over(event.raw()) != Ok(false));
     }
     driver.synchronize(stream).map(|()| aborted)
 }

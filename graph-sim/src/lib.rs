@@ -37,7 +37,7 @@
 //! | `CUWEAVE_SIM_CONCURRENT` | `0`: host and devices cannot access managed memory concurrently |
 //! | `CUWEAVE_SIM_MULTICAST` | `0`: no multicast objects; by default two or more 9.0 devices support them |
 //! | `CUWEAVE_SIM_INSTRUCTIONS` | the maximum number of instructions per thread; default 16,777,216 |
-//! | `CUWEAVE_SIM_TURNS` | the maximum number of loop iterations per launch, over all loops; default 1,048,576 |
+//! | `CUWEAVE_SIM_ITERATIONS` | the maximum number of loop iterations per launch, over all loops; default 1,048,576 |
 //! | `CUWEAVE_SIM_LIBRARY` | the file of the simulated driver, if [`load`] does not find it |
 //!
 //! # Speed
@@ -61,8 +61,9 @@ mod simulator;
 pub use driver::Driver;
 pub use error::Error;
 pub use simulator::{
-    Call, Held, Live, Pages, Report, calls, clear_faults, fail, hold, library_folder, live, pages, parallel,
-    patience, registers, reports, resident, seed, take_reports, take_trace, trace,
+    DriverCall, HeldWork, LiveObjects, PageCounts, Report, call_counts, clear_faults, hold_work,
+    inject_fault, library_folder, live_objects, page_counts, reports, resident_pages, set_parallel,
+    set_registers, set_seed, set_trace, set_wait_timeout, take_reports, take_trace,
 };
 
 /// Runs the code of the README as a doc test.

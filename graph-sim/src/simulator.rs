@@ -232,33 +232,33 @@ fn check(code: u32) -> Result<(), Error> {
 /// 2)`. Counts from 1.
 ///
 /// A function that destroys or frees an object does so before it returns the error.
-pub fn fail(call: &str, nth: u64, error: u32) -> Result<(), Error> {
+pub fn inject_fault(call: &str, nth: u64, error: u32) -> Result<(), Error> {
     // SAFETY: the library has this function with this signature. The text lives until the function returns.
     check(unsafe { (driver()?.fail)(call.into(), nth, error) })
 }
 
 /// Removes the failures that are still pending and returns their number.
 pub fn clear_faults() -> Result<u64, Error> {
-    // SAFETY: as in `fail`.
+    // SAFETY: as in `inject_fault`.
     Ok(unsafe { (driver()?.clear_faults)() })
 }
 
 /// Sets the seed of the order in which a graph's nodes run. The initial value is `CUWEAVE_SIM_SEED`.
-pub fn seed(seed: u64) -> Result<(), Error> {
-    // SAFETY: as in `fail`.
+pub fn set_seed(seed: u64) -> Result<(), Error> {
+    // SAFETY: as in `inject_fault`.
     check(unsafe { (driver()?.seed)(seed) })
 }
 
 /// Sets whether unordered nodes of a graph run concurrently. The initial value is `CUWEAVE_SIM_PARALLEL`.
-pub fn parallel(parallel: bool) -> Result<(), Error> {
-    // SAFETY: as in `fail`.
+pub fn set_parallel(parallel: bool) -> Result<(), Error> {
+    // SAFETY: as in `inject_fault`.
     check(unsafe { (driver()?.parallel)(parallel.into()) })
 }
 
 /// Sets the timeout, in milliseconds, of a launch that waits for a value in memory or for a semaphore. After the
-/// timeout the launch fails with the report `deadlock`. The initial value is `CUWEAVE_SIM_PATIENCE`.
-pub fn patience(milliseconds: u64) -> Result<(), Error> {
-    // SAFETY: as in `fail`.
+/// timeout the launch fails with the report `deadlock`. The initial value is `CUWEAVE_SIM_TIMEOUT`.
+pub fn set_wait_timeout(milliseconds: u64) -> Result<(), Error> {
+    // SAFETY: as in `inject_fault`.
     check(unsafe { (driver()?.patience)(milliseconds) })
 }
 
@@ -267,17 +267,18 @@ pub fn patience(milliseconds: u64) -> Result<(), Error> {
 ///
 /// `.maxnreg` and `.minnctapersm` limit the registers. Each register above the limit takes 4 bytes of local
 /// memory. Occupancy and the attributes of functions depend on these numbers; results of kernels do not.
-pub fn registers(prefix: &str, count: u32) -> Result<(), Error> {
-    // SAFETY: as in `fail`.
+pub fn set_registers(prefix: &str, count: u32) -> Result<(), Error> {
+    // SAFETY: as in `inject_fault`.
     check(unsafe { (driver()?.registers)(prefix.into(), count) })
 }
 
 /// The numbers of live objects of the simulated driver, for leak tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Live {
+pub struct LiveObjects {
     /// Graphs, including those in child nodes.
     pub graphs: u64,
+    /// Nodes of these graphs.
     pub nodes: u64,
     /// Instantiated graphs.
     pub execs: u64,
@@ -294,22 +295,22 @@ pub struct Live {
 }
 
 /// Returns the numbers of live objects of the simulated driver.
-pub fn live() -> Result<Live, Error> {
+pub fn live_objects() -> Result<LiveObjects, Error> {
     let mut counts = [0; 8];
-    // SAFETY: as in `fail`. The function writes eight numbers.
+    // SAFETY: as in `inject_fault`. The function writes eight numbers.
     check(unsafe { (driver()?.live)(&mut counts) })?;
     let [graphs, nodes, execs, events, streams, modules, allocations, bytes] = counts;
-    Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
+    Ok(LiveObjects { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
 
-/// Holds up the work of a context, apparently, until it is dropped; see [`hold`].
+/// Holds up the work of a context, apparently, until it is dropped; see [`hold_work`].
 #[derive(Debug)]
 #[must_use = "the work is let go when this is dropped"]
-pub struct Held {
+pub struct HeldWork {
     context: u64,
 }
 
-impl Drop for Held {
+impl Drop for HeldWork {
     fn drop(&mut self) {
         if let Ok(driver) = driver() {
             // SAFETY: the symbol has this signature. The call has no effect on a destroyed context.
@@ -321,22 +322,22 @@ impl Drop for Held {
 /// Makes all work of the calling thread's current context look pending until the returned guard is dropped.
 ///
 /// Queries of streams and events report the work as pending. Host calls that wait for it return once another
-/// thread drops the guard, or after `CUWEAVE_SIM_PATIENCE`. The work itself is still done when it is enqueued, so
+/// thread drops the guard, or after `CUWEAVE_SIM_TIMEOUT`. The work itself is still done when it is enqueued, so
 /// host memory has the results early.
 ///
 /// # Errors
 /// The driver is not the simulated one, or no context is current.
-pub fn hold() -> Result<Held, Error> {
+pub fn hold_work() -> Result<HeldWork, Error> {
     let driver = driver()?;
     let mut context = 0;
-    // SAFETY: as in `fail`. The function writes a handle.
+    // SAFETY: as in `inject_fault`. The function writes a handle.
     check(unsafe { (driver.current)(&mut context) })?;
     if context == 0 {
-        return check(INVALID_CONTEXT).map(|()| Held { context });
+        return check(INVALID_CONTEXT).map(|()| HeldWork { context });
     }
-    // SAFETY: as in `fail`.
+    // SAFETY: as in `inject_fault`.
     check(unsafe { (driver.hold)(context, 1) })?;
-    Ok(Held { context })
+    Ok(HeldWork { context })
 }
 
 /// Counts of managed-memory pages since the process began.
@@ -345,7 +346,7 @@ pub fn hold() -> Result<Held, Error> {
 /// no pages are prefetched heuristically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Pages {
+pub struct PageCounts {
     /// Faults of devices: accesses to pages of which they have neither a copy nor a mapping.
     pub device_faults: u64,
     /// Faults of the host.
@@ -362,11 +363,11 @@ pub struct Pages {
     pub evicted: u64,
 }
 
-impl std::ops::Sub for Pages {
-    type Output = Pages;
+impl std::ops::Sub for PageCounts {
+    type Output = PageCounts;
 
-    fn sub(self, before: Pages) -> Pages {
-        Pages {
+    fn sub(self, before: PageCounts) -> PageCounts {
+        PageCounts {
             device_faults: self.device_faults - before.device_faults,
             host_faults: self.host_faults - before.host_faults,
             migrated: self.migrated - before.migrated,
@@ -382,25 +383,25 @@ impl std::ops::Sub for Pages {
 ///
 /// Host accesses are counted only for host statements and for the views that cuweave returns. A view counts as an
 /// access to all of its memory.
-pub fn pages() -> Result<Pages, Error> {
+pub fn page_counts() -> Result<PageCounts, Error> {
     let mut counts = [0; 6];
-    // SAFETY: as in `fail`. The function writes six numbers.
+    // SAFETY: as in `inject_fault`. The function writes six numbers.
     check(unsafe { (driver()?.pages)(&mut counts) })?;
     let [device_faults, host_faults, migrated, copied, prefetched, discarded] = counts;
     let mut evicted = 0;
-    // SAFETY: as in `fail`. The function writes a number.
+    // SAFETY: as in `inject_fault`. The function writes a number.
     check(unsafe { (driver()?.evicted)(&mut evicted) })?;
-    Ok(Pages { device_faults, host_faults, migrated, copied, prefetched, discarded, evicted })
+    Ok(PageCounts { device_faults, host_faults, migrated, copied, prefetched, discarded, evicted })
 }
 
 /// Returns the number of managed-memory pages that are in a device's memory now, or in host memory for `None`.
 ///
 /// Read-mostly pages may be in several places. Pages that were never accessed, or that were discarded, are in no
 /// place.
-pub fn resident(device: Option<u32>) -> Result<u64, Error> {
+pub fn resident_pages(device: Option<u32>) -> Result<u64, Error> {
     let mut pages = 0;
     let device = device.map_or(-1, |device| i32::try_from(device).unwrap_or(i32::MAX));
-    // SAFETY: as in `fail`. The function writes a number.
+    // SAFETY: as in `inject_fault`. The function writes a number.
     check(unsafe { (driver()?.resident)(device, &mut pages) })?;
     Ok(pages)
 }
@@ -428,16 +429,16 @@ impl Text {
     }
 }
 
-/// Returns the number of calls of each driver function in this process. Together with [`fail`], a test can make
+/// Returns the number of calls of each driver function in this process. Together with [`inject_fault`], a test can make
 /// every call of an operation fail in turn.
-pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
+pub fn call_counts() -> Result<BTreeMap<String, u64>, Error> {
     unsafe extern "C" fn hear(data: *mut u8, name: Text, count: u64) {
         // SAFETY: `data` is a pointer to `counts` below.
         let counts = unsafe { &mut *data.cast::<BTreeMap<String, u64>>() };
         counts.insert(name.read(), count);
     }
     let mut counts = BTreeMap::new();
-    // SAFETY: as in `fail`. `hear` receives `counts` as its data.
+    // SAFETY: as in `inject_fault`. `hear` receives `counts` as its data.
     check(unsafe { (driver()?.calls)(hear, (&raw mut counts).cast()) })?;
     Ok(counts)
 }
@@ -445,7 +446,7 @@ pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
 /// A recorded driver call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Call {
+pub struct DriverCall {
     /// The number of the calling thread.
     pub thread: u64,
     /// The name of the function.
@@ -455,17 +456,17 @@ pub struct Call {
     /// The CUDA error that it returned; 0 for success.
     pub result: u32,
     /// The handle or address that it created; 0 if it created none.
-    pub made: u64,
+    pub created: u64,
 }
 
 /// Starts or stops recording the driver calls of this process. With [`take_trace`], tests can check their order.
-pub fn trace(on: bool) -> Result<(), Error> {
-    // SAFETY: as in `fail`.
+pub fn set_trace(on: bool) -> Result<(), Error> {
+    // SAFETY: as in `inject_fault`.
     check(unsafe { (driver()?.trace)(on.into()) })
 }
 
 /// Returns the recorded driver calls, oldest first, and clears them.
-pub fn take_trace() -> Result<Vec<Call>, Error> {
+pub fn take_trace() -> Result<Vec<DriverCall>, Error> {
     unsafe extern "C" fn hear(
         data: *mut u8,
         thread: u64,
@@ -473,16 +474,16 @@ pub fn take_trace() -> Result<Vec<Call>, Error> {
         arguments: *const u64,
         count: usize,
         result: u32,
-        made: u64,
+        created: u64,
     ) {
         // SAFETY: the driver passes `count` arguments.
         let arguments = unsafe { std::slice::from_raw_parts(arguments, count) }.to_vec();
         // SAFETY: `data` is a pointer to `calls` below.
-        let calls = unsafe { &mut *data.cast::<Vec<Call>>() };
-        calls.push(Call { thread, name: name.read(), arguments, result, made });
+        let calls = unsafe { &mut *data.cast::<Vec<DriverCall>>() };
+        calls.push(DriverCall { thread, name: name.read(), arguments, result, created });
     }
-    let mut calls: Vec<Call> = Vec::new();
-    // SAFETY: as in `fail`. `hear` receives `calls` as its data.
+    let mut calls: Vec<DriverCall> = Vec::new();
+    // SAFETY: as in `inject_fault`. `hear` receives `calls` as its data.
     check(unsafe { (driver()?.take_trace)(hear, (&raw mut calls).cast()) })?;
     Ok(calls)
 }
@@ -496,7 +497,7 @@ fn collect(forget: bool) -> Result<Vec<Report>, Error> {
     }
     let mut reports: Vec<Report> = Vec::new();
     let data = (&raw mut reports).cast::<u8>();
-    // SAFETY: as in `fail`. `hear` receives the list as its data.
+    // SAFETY: as in `inject_fault`. `hear` receives the list as its data.
     check(unsafe { (driver()?.reports)(u32::from(forget), hear, data) })?;
     Ok(reports)
 }

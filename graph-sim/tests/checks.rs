@@ -108,7 +108,7 @@ fn a_use_after_the_free_is_found() {
 
 /// Returns an arena of 256 bytes with buffers `a` (at 0) and `b` (at `at`), each filled and then copied out. The
 /// order is fill a, fill b, copy a, copy b; every node waits for the previous one.
-fn arena(context: &Context, notes: &Notes, prefix: &str, at: u64) -> Graph {
+fn arena(context: &Context, notes: &SimulatorCalls, prefix: &str, at: u64) -> Graph {
     let (arena, out) = (context.alloc(256), context.alloc(256));
     let graph = Graph::new();
     let fill_a = graph.fill(context, &[], arena, 1, 128);
@@ -169,7 +169,7 @@ fn a_node_touches_no_buffer_of_an_arena_that_it_is_not_a_user_of() {
 fn faults_are_found_under_every_seed() {
     let Some((context, notes)) = Context::simulated() else { return };
     for seed in 0..20 {
-        cuweave_sim::seed(seed).unwrap();
+        cuweave_sim::set_seed(seed).unwrap();
         let context = Context::new();
         let out = context.alloc(64);
         let graph = Graph::new();
@@ -181,7 +181,7 @@ fn faults_are_found_under_every_seed() {
         assert_eq!((graph.exec().launch(&context), context.sync()), (OK, FAILED));
         assert_eq!(reports_of(&name).len(), 1);
     }
-    cuweave_sim::seed(0).unwrap();
+    cuweave_sim::set_seed(0).unwrap();
     drop(context);
 }
 

@@ -19,15 +19,15 @@ const ILLEGAL: sys::CUresult = sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
 
 /// Returns a context of the simulated driver, and holds its seed at 0 while the test runs. `None` on a real
 /// driver.
-fn simulated() -> Option<(Setup, Notes, MutexGuard<'static, ()>)> {
+fn simulated() -> Option<(Setup, SimulatorCalls, MutexGuard<'static, ()>)> {
     static ALONE: Mutex<()> = Mutex::new(());
     let setup = Setup::new();
     if !setup.context.simulated {
         return None;
     }
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    cuweave_sim::seed(0).unwrap();
-    Some((setup, Notes::new(), alone))
+    cuweave_sim::set_seed(0).unwrap();
+    Some((setup, SimulatorCalls::new(), alone))
 }
 
 /// A loop with a fixed number of iterations: a setter at the end of the body counts a word down.
@@ -39,8 +39,9 @@ struct Loop {
 }
 
 impl Loop {
-    fn new(setup: &Setup, graph: &Graph, after: &[Node], turns: u32) -> Self {
-        let (handle, count) = (graph.handle(&setup.context, Some(u32::from(turns > 0))), setup.word(turns));
+    fn new(setup: &Setup, graph: &Graph, after: &[Node], iterations: u32) -> Self {
+        let (handle, count) =
+            (graph.handle(&setup.context, Some(u32::from(iterations > 0))), setup.word(iterations));
         let (node, body) = graph.run_while(&setup.context, after, handle);
         Loop { node, body, handle, count }
     }
@@ -61,7 +62,7 @@ fn only(name: &str) -> Report {
 /// Runs an instance under several schedules. Each must end with this code.
 fn under_schedules(setup: &Setup, exec: &Exec, code: sys::CUresult) {
     for seed in [0, 1, 2, 3] {
-        cuweave_sim::seed(seed).unwrap();
+        cuweave_sim::set_seed(seed).unwrap();
         assert_eq!(exec.run(&setup.context), code);
     }
 }
@@ -105,7 +106,7 @@ fn nodes_outside_race_with_earlier_turns() {
     let report = only("turn_outside");
     assert_eq!(report.kind, "race");
     assert!(
-        report.text.contains("`turn_inside` (src/plan.rs:3), in an earlier turn, writes"),
+        report.text.contains("`turn_inside` (src/plan.rs:3), in an earlier iteration, writes"),
         "{}",
         report.text
     );
@@ -148,7 +149,7 @@ fn turns_are_ordered_one_after_the_other() {
     setup.add(&graph, &[outer.node], "mix", &[one, 4]);
     let exec = graph.exec();
     for seed in 0..4 {
-        cuweave_sim::seed(seed).unwrap();
+        cuweave_sim::set_seed(seed).unwrap();
         setup.context.write(outer.count, &[3_u32]);
         assert_eq!(exec.run(&setup.context), OK);
     }
@@ -179,7 +180,7 @@ fn programmatic_edges_in_bodies_hold_turn_by_turn() {
         other.close(setup, &[second]);
         let exec = graph.exec();
         for seed in 0..4 {
-            cuweave_sim::seed(seed).unwrap();
+            cuweave_sim::set_seed(seed).unwrap();
             setup.context.write(other.count, &[3_u32]);
             setup.context.write(words[0], &[0_u32]);
             assert_eq!(exec.run(&setup.context), code);
@@ -215,7 +216,7 @@ fn memory_that_a_body_uses_lives_over_its_node() {
         other.close(setup, &[put]);
         notes.node(put, name, 1);
         notes.node(free, "life_free", 2);
-        cuweave_sim::seed(0).unwrap();
+        cuweave_sim::set_seed(0).unwrap();
         assert_ne!(graph.exec().run(&setup.context), OK);
         assert_eq!(only(name).kind, kind);
     }
@@ -313,18 +314,18 @@ fn never_ends() {
     notes.node(node, "endless", 7);
     assert_eq!(graph.exec().run(&setup.context), TIMEOUT);
     let report = only("endless");
-    assert_eq!(report.kind, "turn-limit");
+    assert_eq!(report.kind, "iteration-limit");
     assert_eq!(
         report.text,
-        "node `endless` (src/plan.rs:7) begins a turn after 50 turns of the launch's loops, and its condition \
+        "node `endless` (src/plan.rs:7) begins an iteration after 50 iterations of the launch's loops, and its condition \
          is still not \
-         0; help: `CUWEAVE_SIM_TURNS` sets the limit"
+         0; help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
     );
 }
 
 #[test]
 fn a_loop_without_end_is_an_error() {
-    apart("never_ends", &[("CUWEAVE_SIM_TURNS", "50"), ("CUWEAVE_DRIVER", "sim")]);
+    apart("never_ends", &[("CUWEAVE_SIM_ITERATIONS", "50"), ("CUWEAVE_DRIVER", "sim")]);
 }
 
 #[test]
@@ -431,7 +432,7 @@ fn bodies_belong_to_their_node() {
     let handle = graph.handle(&setup.context, Some(0));
     assert_eq!(graph.try_conditional(&setup.context, &[], handle, many).err(), Some(NO_MEMORY));
     assert_eq!(body.try_exec(0).err(), Some(INVALID));
-    let live = || cuweave_sim::live().unwrap().graphs;
+    let live = || cuweave_sim::live_objects().unwrap().graphs;
     let before = live();
     let handle = graph.handle(&setup.context, Some(0));
     let (_, bodies) = graph.run_switch(&setup.context, &[node], handle, 4);
@@ -560,10 +561,10 @@ fn deep_nesting_runs() {
     setup.add(&bodies[199], &[], "put", &[word, 1]);
     let exec = graph.exec();
     for parallel in [false, true] {
-        cuweave_sim::parallel(parallel).unwrap();
+        cuweave_sim::set_parallel(parallel).unwrap();
         assert_eq!((exec.run(&setup.context), setup.read(word)), (OK, 1));
     }
-    cuweave_sim::parallel(false).unwrap();
+    cuweave_sim::set_parallel(false).unwrap();
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn is_12_4() {
         assert_eq!(graph.try_conditional(&setup.context, &[], handle, newer).err(), Some(INVALID));
     }
     let (node, _) = graph.run_if(&setup.context, &[], handle);
-    Notes::new().node(node, "empty_if", 1);
+    SimulatorCalls::new().node(node, "empty_if", 1);
     assert_eq!(graph.exec().run(&setup.context), TIMEOUT);
     let report = only("empty_if");
     assert_eq!(report.kind, "driver-fault");
@@ -57,7 +57,7 @@ fn is_12_8() {
     drop(exec);
     let child = Graph::new();
     ok!(sys::cuGraphAddChildGraphNode(&mut std::ptr::null_mut(), bodies[1].0, null(), 0, child.0));
-    Notes::new().node(node, "two_bodies", 1);
+    SimulatorCalls::new().node(node, "two_bodies", 1);
     assert_eq!(graph.exec().run(&setup.context), FAILED);
     assert_eq!(only("two_bodies").kind, "driver-fault");
 }

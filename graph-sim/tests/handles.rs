@@ -187,19 +187,19 @@ fn a_failure_on_request_strikes_once_and_at_its_time() {
     if !context.simulated {
         return;
     }
-    cuweave_sim::fail("cuMemAlloc_v2", 2, 2).unwrap();
+    cuweave_sim::inject_fault("cuMemAlloc_v2", 2, 2).unwrap();
     let first = context.alloc(16);
     let mut address = 0;
     gives!(NO_MEMORY, sys::cuMemAlloc_v2(&mut address, 16));
     let third = context.alloc(16);
     // Functions that destroy an object do so before they return the error.
-    let before = cuweave_sim::live().unwrap().allocations;
-    cuweave_sim::fail("cuMemFree_v2", 1, 999).unwrap();
+    let before = cuweave_sim::live_objects().unwrap().allocations;
+    cuweave_sim::inject_fault("cuMemFree_v2", 1, 999).unwrap();
     gives!(sys::CUresult::CUDA_ERROR_UNKNOWN, sys::cuMemFree_v2(first));
-    assert_eq!(cuweave_sim::live().unwrap().allocations, before - 1);
+    assert_eq!(cuweave_sim::live_objects().unwrap().allocations, before - 1);
     ok!(sys::cuMemFree_v2(third));
-    assert!(cuweave_sim::fail("cuNoSuchCall", 1, 2).is_err());
-    cuweave_sim::fail("cuGraphCreate", 1, 2).unwrap();
+    assert!(cuweave_sim::inject_fault("cuNoSuchCall", 1, 2).is_err());
+    cuweave_sim::inject_fault("cuGraphCreate", 1, 2).unwrap();
     assert_eq!(cuweave_sim::clear_faults().unwrap(), 1);
     Graph::new();
 }
@@ -222,20 +222,20 @@ fn every_call_of_a_piece_of_work_can_be_made_to_fail() {
             code => Err(code),
         }
     };
-    let before = cuweave_sim::calls().unwrap();
+    let before = cuweave_sim::call_counts().unwrap();
     work().unwrap();
-    let after = cuweave_sim::calls().unwrap();
+    let after = cuweave_sim::call_counts().unwrap();
     let count = |name: &String| after[name] - before.get(name).copied().unwrap_or(0);
     let made: Vec<&String> = after.keys().filter(|name| count(name) > 0).collect();
     assert_eq!(made.len(), 7, "{made:?}");
     for name in made.into_iter().filter(|name| *name != "cuGraphCreate") {
-        let live = cuweave_sim::live().unwrap();
-        cuweave_sim::fail(name, 1, 999).unwrap();
+        let live = cuweave_sim::live_objects().unwrap();
+        cuweave_sim::inject_fault(name, 1, 999).unwrap();
         let failed = work().is_err();
         // Destructors call these functions and cannot return an error.
         assert_eq!(failed, !name.contains("Destroy"), "{name}");
         assert_eq!(cuweave_sim::clear_faults().unwrap(), 0, "{name}");
-        assert_eq!(cuweave_sim::live().unwrap(), live, "{name}");
+        assert_eq!(cuweave_sim::live_objects().unwrap(), live, "{name}");
     }
 }
 
@@ -246,7 +246,7 @@ fn nothing_is_left_of_graphs_that_are_gone() {
     if !context.simulated {
         return;
     }
-    let before = cuweave_sim::live().unwrap();
+    let before = cuweave_sim::live_objects().unwrap();
     for _ in 0..50 {
         let (parent, child) = (Graph::new(), Graph::new());
         child.empty(&[]);
@@ -258,7 +258,7 @@ fn nothing_is_left_of_graphs_that_are_gone() {
         let exec = parent.exec();
         assert_eq!((exec.launch(&context), context.sync()), (OK, OK));
     }
-    assert_eq!(cuweave_sim::live().unwrap(), before);
+    assert_eq!(cuweave_sim::live_objects().unwrap(), before);
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn held_work_is_not_over_before_it_is_let_go() {
     let (mut memory, mut event) = (0, null_mut());
     ok!(sys::cuMemAlloc_v2(&mut memory, 4));
     ok!(sys::cuEventCreate(&mut event, 0));
-    let held = cuweave_sim::hold().unwrap();
+    let held = cuweave_sim::hold_work().unwrap();
     ok!(sys::cuMemsetD32Async(memory, 7, 1, context.stream));
     ok!(sys::cuEventRecord(event, context.stream));
     gives!(CUresult::CUDA_ERROR_NOT_READY, sys::cuEventQuery(event));
@@ -39,7 +39,7 @@ fn held_work_is_not_over_before_it_is_let_go() {
 #[test]
 fn nothing_is_held_without_a_context() {
     if cuweave_sim::load().is_ok_and(|driver| driver.is_simulated()) {
-        let other = std::thread::spawn(|| cuweave_sim::hold().map(drop));
+        let other = std::thread::spawn(|| cuweave_sim::hold_work().map(drop));
         assert!(other.join().unwrap().is_err());
     }
 }

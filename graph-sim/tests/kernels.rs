@@ -115,7 +115,7 @@ fn an_access_outside_all_memory_names_the_thread_and_the_place() {
         return;
     }
     let address = kernels.context.alloc(16 * 4);
-    Notes::new().memory(address, "sixteen_words");
+    SimulatorCalls::new().memory(address, "sixteen_words");
     let code = CUresult::CUDA_ERROR_ILLEGAL_ADDRESS;
     // Thread 16 is the first one outside.
     let parts =
@@ -157,7 +157,7 @@ fn a_read_of_fresh_memory_is_an_error_and_a_copy_carries_the_mark() {
     let (a, b) = (kernels.context.alloc(256), kernels.context.alloc(256));
     ok!(sys::cuMemsetD8_v2(a, 1, 124));
     ok!(sys::cuMemcpyDtoD_v2(b, a, 128));
-    Notes::new().memory(b, "half_written");
+    SimulatorCalls::new().memory(b, "half_written");
     let code = CUresult::CUDA_ERROR_LAUNCH_FAILED;
     breaks_in(
         &kernels,
@@ -193,7 +193,7 @@ fn kernels_of_two_branches_that_write_the_same_bytes() {
         let left = graph.kernel(&[], fill, 1, 32, &[out]);
         let right =
             graph.kernel(if ordered { std::slice::from_ref(&left) } else { &[] }, fill, 1, 32, &[out + 4]);
-        let notes = Notes::new();
+        let notes = SimulatorCalls::new();
         notes.node(left, "left_kernel", 1);
         notes.node(right, "right_kernel", 2);
         graph
@@ -215,7 +215,7 @@ fn a_fault_in_a_graph_names_the_node_and_the_buffer() {
     if !context.simulated {
         return;
     }
-    let notes = Notes::new();
+    let notes = SimulatorCalls::new();
     let arena = context.alloc(512);
     let double = context.function(kernels.module, "double_words");
     let fill = context.function(kernels.module, "fill_words");

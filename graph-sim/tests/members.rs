@@ -45,7 +45,7 @@ fn ptx() -> String {
 /// The context of a test.
 struct Setup {
     context: Context,
-    notes: Notes,
+    notes: SimulatorCalls,
     module: sys::CUmodule,
     graph: Graph,
     /// Memory for the results of kernels. All of it is written.
@@ -59,9 +59,9 @@ impl Setup {
         if !context.simulated {
             return None;
         }
-        cuweave_sim::seed(seed).unwrap();
+        cuweave_sim::set_seed(seed).unwrap();
         let (module, data) = (context.module(&ptx()), context.upload(&[0u8; 256]));
-        Some(Setup { notes: Notes::new(), module, graph: Graph::new(), data, context })
+        Some(Setup { notes: SimulatorCalls::new(), module, graph: Graph::new(), data, context })
     }
 
     /// Adds a node whose blocks access the bytes at these offsets of `data`.

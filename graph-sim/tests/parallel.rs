@@ -51,7 +51,7 @@ AGAIN:
 fn parallel() -> Context {
     let context = Context::new();
     if context.simulated {
-        cuweave_sim::parallel(true).unwrap();
+        cuweave_sim::set_parallel(true).unwrap();
     }
     context
 }
@@ -116,7 +116,7 @@ fn races_are_found_between_nodes_at_the_same_time() {
         if !context.simulated {
             return;
         }
-        let notes = Notes::new();
+        let notes = SimulatorCalls::new();
         let module = context.module(PTX);
         let add = context.function(module, "add");
         let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));
@@ -144,7 +144,7 @@ fn races_are_found_between_members_of_nodes_at_the_same_time() {
         if !context.simulated {
             return;
         }
-        let notes = Notes::new();
+        let notes = SimulatorCalls::new();
         let module = context.module(PTX);
         let add = context.function(module, "add");
         let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));

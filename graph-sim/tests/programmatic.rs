@@ -38,7 +38,7 @@ fn ptx() -> String {
         // One thread of a block waits and sets a flag in shared memory. The last warp spins on the flag.
         ("spins", SPINS, "", ""),
     ];
-    let kernels = kernels.map(|(name, first, before, behind)| {
+    let kernels = kernels.map(|(name, first, before, after)| {
         format!(
             ".visible .entry {name}(.param .u64 to, .param .u64 from) {{
                 .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<6>;
@@ -55,7 +55,7 @@ fn ptx() -> String {
                 add.s64 %rd5, %rd2, %rd3;
                 {before}
                 ld.global.u32 %r2, [%rd5];
-                {behind}
+                {after}
                 add.u32 %r2, %r2, 1;
                 st.global.u32 [%rd4], %r2;
                 ret;
@@ -88,7 +88,7 @@ struct Program {
     context: Context,
     module: sys::CUmodule,
     graph: Graph,
-    notes: Notes,
+    notes: SimulatorCalls,
     prefix: String,
 }
 
@@ -99,10 +99,10 @@ impl Program {
         if !context.simulated {
             return None;
         }
-        cuweave_sim::seed(seed).unwrap();
+        cuweave_sim::set_seed(seed).unwrap();
         let module = context.module(&ptx());
         let prefix = format!("{prefix}_{seed}_");
-        Some(Program { context, module, graph: Graph::new(), notes: Notes::new(), prefix })
+        Some(Program { context, module, graph: Graph::new(), notes: SimulatorCalls::new(), prefix })
     }
 
     /// Adds a kernel node. `after` are its predecessors, with the ports of their edges.
@@ -161,7 +161,7 @@ fn under_every_seed(prefix: &str, test: impl Fn(Program)) {
         let Some(program) = Program::new(prefix, seed) else { return };
         test(program);
     }
-    cuweave_sim::seed(0).unwrap();
+    cuweave_sim::set_seed(0).unwrap();
 }
 
 #[test]
@@ -430,18 +430,18 @@ fn streams_that_overlap_their_launches_are_captured() {
     let mut graph = std::ptr::null_mut();
     ok!(sys::cuStreamEndCapture(context.stream, &mut graph));
     let graph = Graph(graph);
-    let (mut before, mut behind) = ([std::ptr::null_mut(); 4], [std::ptr::null_mut(); 4]);
+    let (mut before, mut after) = ([std::ptr::null_mut(); 4], [std::ptr::null_mut(); 4]);
     let (mut data, mut count) = ([edge(0); 4], 4);
     ok!(sys::cuGraphGetEdges_v2(
         graph.0,
         before.as_mut_ptr(),
-        behind.as_mut_ptr(),
+        after.as_mut_ptr(),
         data.as_mut_ptr(),
         &mut count
     ));
     assert_eq!(count, 2);
     // The full edge comes from the node to which the other edge leads.
-    let first = usize::from(behind[1] == before[0]);
+    let first = usize::from(after[1] == before[0]);
     assert_eq!((data[first].type_, data[first].from_port), (1, TRIGGER));
     assert_eq!((data[1 - first].type_, data[1 - first].from_port), (0, 0));
     assert_eq!((graph.exec().launch(&context), context.sync()), (OK, OK));

@@ -103,7 +103,7 @@ fn has_little_memory() {
     let mut managed = 0;
     ok!(sys::cuMemAllocManaged(&mut managed, 4 * MEBIBYTE, 1));
     ok!(sys::cuMemsetD32_v2(managed, 7, MEBIBYTE));
-    let before = cuweave_sim::pages().unwrap();
+    let before = cuweave_sim::page_counts().unwrap();
     let device = sys::CUmemLocation_st {
         type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
         ..unsafe { std::mem::zeroed() }
@@ -112,14 +112,14 @@ fn has_little_memory() {
         let start = managed + (part * MEBIBYTE) as u64;
         ok!(sys::cuMemPrefetchAsync_v2(start, MEBIBYTE, device, 0, context.stream));
     }
-    let counts = cuweave_sim::pages().unwrap() - before;
+    let counts = cuweave_sim::page_counts().unwrap() - before;
     // The fill has left the last part on the device. The first prefetch evicts it.
-    assert_eq!((cuweave_sim::resident(Some(0)).unwrap(), counts.evicted), (256, 4 * 256));
+    assert_eq!((cuweave_sim::resident_pages(Some(0)).unwrap(), counts.evicted), (256, 4 * 256));
     ok!(sys::cuMemGetInfo_v2(&mut free, &mut total));
     assert_eq!(free, 0);
     // An allocation evicts pages.
     ok!(sys::cuMemAlloc_v2(&mut memory, MEBIBYTE / 2));
-    assert_eq!(cuweave_sim::resident(Some(0)).unwrap(), 128);
+    assert_eq!(cuweave_sim::resident_pages(Some(0)).unwrap(), 128);
     assert_eq!(context.sync(), OK);
     // SAFETY: these are four mebibytes of managed memory, which nothing else uses now.
     let values = unsafe { std::slice::from_raw_parts(managed as *const u32, MEBIBYTE) };
@@ -305,7 +305,7 @@ fn uses_the_driver_that_it_has() {
     let stream = cudarc::driver::CudaContext::new(0).unwrap().default_stream();
     let memory = stream.clone_htod(&[1u8; 100]).unwrap();
     // A second library would count only its own allocations.
-    assert_eq!(cuweave_sim::live().unwrap().bytes, 100);
+    assert_eq!(cuweave_sim::live_objects().unwrap().bytes, 100);
     drop(memory);
 }
 

@@ -9,7 +9,7 @@ use cuweave_testkit::ok;
 use cuweave_testkit::raw::*;
 
 /// Allocates 64 bytes and writes the first 16.
-fn partly(context: &Context, notes: &Notes, name: &str) -> u64 {
+fn partly(context: &Context, notes: &SimulatorCalls, name: &str) -> u64 {
     let address = context.alloc(64);
     notes.memory(address, name);
     ok!(sys::cuMemsetD8_v2(address, 1, 16));

@@ -2,7 +2,7 @@
 
 /// An element type, as a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ElementKind {
     /// `f32`
     F32,
     /// `f64`
@@ -13,31 +13,31 @@ pub enum Kind {
     BF16,
 }
 
-impl Kind {
+impl ElementKind {
     /// Returns the size of an element in bytes.
     pub const fn size(self) -> u64 {
         match self {
-            Kind::F16 | Kind::BF16 => 2,
-            Kind::F32 => 4,
-            Kind::F64 => 8,
+            ElementKind::F16 | ElementKind::BF16 => 2,
+            ElementKind::F32 => 4,
+            ElementKind::F64 => 8,
         }
     }
 
     /// Returns the type in which products of such elements are accumulated: `f64` for `f64`, `f32` for all others.
-    pub const fn summed(self) -> Kind {
+    pub const fn summed(self) -> ElementKind {
         match self {
-            Kind::F64 => Kind::F64,
-            Kind::F32 | Kind::F16 | Kind::BF16 => Kind::F32,
+            ElementKind::F64 => ElementKind::F64,
+            ElementKind::F32 | ElementKind::F16 | ElementKind::BF16 => ElementKind::F32,
         }
     }
 
     /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::F32 => "f32",
-            Kind::F64 => "f64",
-            Kind::F16 => "f16",
-            Kind::BF16 => "bf16",
+            ElementKind::F32 => "f32",
+            ElementKind::F64 => "f64",
+            ElementKind::F16 => "f16",
+            ElementKind::BF16 => "bf16",
         }
     }
 }
@@ -54,7 +54,7 @@ mod sealed {
 pub trait Element: sealed::Sealed + Copy + 'static {
     /// The type as a value.
     #[doc(hidden)]
-    const KIND: Kind;
+    const KIND: ElementKind;
 }
 
 /// A type in which products of matrices of `T` can be stored: `T` itself, and `f32` for `f16` and `bf16`.
@@ -68,7 +68,7 @@ macro_rules! elements {
     ($($ty:ty = $kind:ident { $($result:ty)* };)*) => {$(
         impl sealed::Sealed for $ty {}
         impl Element for $ty {
-            const KIND: Kind = Kind::$kind;
+            const KIND: ElementKind = ElementKind::$kind;
         }
         $(impl ResultOf<$ty> for $result {})*
     )*};

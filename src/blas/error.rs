@@ -5,14 +5,14 @@ use std::fmt;
 use cudarc::cublas::result::CublasError;
 use cudarc::driver::DriverError;
 
-use super::product::Misshapen;
+use super::product::ProductFault;
 
 /// An error of this module. `Display` and `Debug` print the same text.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Error(Reason);
+pub struct Error(ErrorKind);
 
 #[derive(Clone, PartialEq, Eq)]
-enum Reason {
+enum ErrorKind {
     Missing(String),
     Simulated,
     Kernels,
@@ -20,39 +20,39 @@ enum Reason {
     OtherLibrary,
     Status { call: Option<&'static str>, status: u32 },
     Driver(DriverError),
-    Product(Misshapen),
+    Product(ProductFault),
 }
 
 impl Error {
     pub(super) fn missing(tried: &str) -> Error {
-        Error(Reason::Missing(tried.to_owned()))
+        Error(ErrorKind::Missing(tried.to_owned()))
     }
 
     pub(super) fn simulated() -> Error {
-        Error(Reason::Simulated)
+        Error(ErrorKind::Simulated)
     }
 
     pub(super) fn kernels() -> Error {
-        Error(Reason::Kernels)
+        Error(ErrorKind::Kernels)
     }
 
     pub(super) fn other_context() -> Error {
-        Error(Reason::OtherContext)
+        Error(ErrorKind::OtherContext)
     }
 
     pub(super) fn status(call: &'static str, status: u32) -> Error {
-        Error(Reason::Status { call: Some(call), status })
+        Error(ErrorKind::Status { call: Some(call), status })
     }
 
     pub(super) fn other_library() -> Error {
-        Error(Reason::OtherLibrary)
+        Error(ErrorKind::OtherLibrary)
     }
 
     /// Returns the status that cuBLAS or cuBLASLt returned, or `None` for other errors.
     #[must_use]
     pub fn cublas_status(&self) -> Option<u32> {
         match self.0 {
-            Reason::Status { status, .. } => Some(status),
+            ErrorKind::Status { status, .. } => Some(status),
             _ => None,
         }
     }
@@ -60,50 +60,50 @@ impl Error {
     /// Returns true if cuBLAS cannot be used: it cannot be loaded, or the driver is the simulator.
     #[must_use]
     pub fn is_missing(&self) -> bool {
-        matches!(self.0, Reason::Missing(_) | Reason::Simulated)
+        matches!(self.0, ErrorKind::Missing(_) | ErrorKind::Simulated)
     }
 }
 
 impl From<DriverError> for Error {
     fn from(error: DriverError) -> Error {
-        Error(Reason::Driver(error))
+        Error(ErrorKind::Driver(error))
     }
 }
 
 /// Converts the error of your own calls through cudarc's bindings: `status.result()?`.
 impl From<CublasError> for Error {
     fn from(error: CublasError) -> Error {
-        Error(Reason::Status { call: None, status: error.0 as u32 })
+        Error(ErrorKind::Status { call: None, status: error.0 as u32 })
     }
 }
 
-impl From<Misshapen> for Error {
-    fn from(fault: Misshapen) -> Error {
-        Error(Reason::Product(fault))
+impl From<ProductFault> for Error {
+    fn from(fault: ProductFault) -> Error {
+        Error(ErrorKind::Product(fault))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Reason::Missing(tried) => write!(
+            ErrorKind::Missing(tried) => write!(
                 f,
                 "cuBLAS cannot be loaded: {tried}; it comes with the CUDA toolkit, and as the Python wheel `nvidia-cublas`, whose `lib` folder then belongs into LD_LIBRARY_PATH"
             ),
-            Reason::Simulated => f.write_str("cuBLAS does not run on the simulated driver"),
-            Reason::Kernels => {
+            ErrorKind::Simulated => f.write_str("cuBLAS does not run on the simulated driver"),
+            ErrorKind::Kernels => {
                 f.write_str("this `Blas` has no cuBLAS: its products run on kernels of cuweave's")
             }
-            Reason::OtherContext => {
+            ErrorKind::OtherContext => {
                 f.write_str("the graph is built for another context than the `Blas` was made for")
             }
-            Reason::OtherLibrary => f.write_str(
+            ErrorKind::OtherLibrary => f.write_str(
                 "cudarc has loaded another version of cuBLAS than the `Blas`: only one may be in the search path",
             ),
-            Reason::Status { call: Some(call), status } => write!(f, "`{call}` returned {}", name(*status)),
-            Reason::Status { call: None, status } => write!(f, "cuBLAS returned {}", name(*status)),
-            Reason::Driver(error) => write!(f, "{error}"),
-            Reason::Product(fault) => write!(f, "{fault}"),
+            ErrorKind::Status { call: Some(call), status } => write!(f, "`{call}` returned {}", name(*status)),
+            ErrorKind::Status { call: None, status } => write!(f, "cuBLAS returned {}", name(*status)),
+            ErrorKind::Driver(error) => write!(f, "{error}"),
+            ErrorKind::Product(fault) => write!(f, "{fault}"),
         }
     }
 }
@@ -117,7 +117,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0 {
-            Reason::Driver(error) => Some(error),
+            ErrorKind::Driver(error) => Some(error),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl std::error::Error for Error {
 impl From<Error> for crate::Error {
     fn from(error: Error) -> crate::Error {
         match error.0 {
-            Reason::Driver(error) => error.into(),
+            ErrorKind::Driver(error) => error.into(),
             _ => crate::Error::Library { text: error.to_string() },
         }
     }

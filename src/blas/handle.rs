@@ -19,11 +19,11 @@ use crate::CallStream;
 
 use super::element::{Element, ResultOf};
 use super::error::Error;
-use super::kernels::{self, Kernels, Kinds, Operands};
+use super::kernels::{self, ElementKinds, Kernels, Operands};
 use super::library::{Library, driver_version, wait};
-use super::lt::{Lt, Plan, Problem};
+use super::lt::{AlgorithmPlan, CublasLt, Problem};
 use super::product::{Product, Writes};
-use super::raw::{Handle, Raw};
+use super::raw::{CublasHandle, Handle};
 
 /// Matrix products on a device, by cuBLASLt or by cuweave's own kernels.
 ///
@@ -38,15 +38,15 @@ pub struct Blas {
     /// The default of [`Product::workspace_limit`].
     limit: u64,
     /// True after the message that a product runs on one of cuweave's kernels.
-    said: AtomicBool,
+    has_warned: AtomicBool,
 }
 
 struct Cublas {
     library: &'static Library,
-    lt: Lt,
-    raw: Mutex<Raw>,
+    lt: CublasLt,
+    raw: Mutex<CublasHandle>,
     /// The algorithms chosen so far.
-    plans: Mutex<HashMap<Problem, Result<Arc<Plan>, Error>>>,
+    plans: Mutex<HashMap<Problem, Result<Arc<AlgorithmPlan>, Error>>>,
 }
 
 impl fmt::Debug for Blas {
@@ -86,8 +86,8 @@ impl Blas {
         let library = Library::get(driver)?;
         let cublas = Cublas {
             library,
-            lt: Lt::new(library)?,
-            raw: Mutex::new(Raw::new(library)?),
+            lt: CublasLt::new(library)?,
+            raw: Mutex::new(CublasHandle::new(library)?),
             plans: Mutex::default(),
         };
         Ok(Blas {
@@ -95,7 +95,7 @@ impl Blas {
             kernels: OnceLock::new(),
             cublas: Some(cublas),
             limit: limit(ctx)?,
-            said: AtomicBool::new(false),
+            has_warned: AtomicBool::new(false),
         })
     }
 
@@ -108,7 +108,13 @@ impl Blas {
     /// The errors of the driver.
     pub fn kernels(ctx: &Arc<CudaContext>) -> Result<Blas, Error> {
         let kernels = OnceLock::from(Kernels::load(ctx)?);
-        Ok(Blas { ctx: ctx.clone(), kernels, cublas: None, limit: limit(ctx)?, said: AtomicBool::new(false) })
+        Ok(Blas {
+            ctx: ctx.clone(),
+            kernels,
+            cublas: None,
+            limit: limit(ctx)?,
+            has_warned: AtomicBool::new(false),
+        })
     }
 
     /// Returns the version of cuBLASLt, 130100 for 13.1.0. `None` if products run on cuweave's own kernels.
@@ -152,26 +158,26 @@ impl Blas {
     /// invalid layout, which its call reports.
     #[must_use]
     pub fn scratch<T: Element, C: ResultOf<T>>(&self, product: &Product, bias: bool) -> u64 {
-        self.prepared(product, kinds::<T, C>(), bias)
+        self.prepare(product, kinds::<T, C>(), bias)
     }
 
     /// Chooses the algorithm of a product, loads what its call needs, and returns its scratch bytes. Failures
     /// are not reported here: the call fails for the same reason and reports it.
-    fn prepared(&self, product: &Product, kinds: Kinds, bias: bool) -> u64 {
+    fn prepare(&self, product: &Product, kinds: ElementKinds, bias: bool) -> u64 {
         if product.elements() == 0 || product.check(Writes::Some).is_err() {
             return 0;
         }
         let product = &product.computed(kinds.factors.summed());
         let limited = product.workspace_limit(product.limit.unwrap_or(self.limit));
         let Some(cublas) = self.cublas_for(product) else {
-            let _ = self.loaded();
+            let _ = self.own_kernels();
             return kernels::scratch(&limited, kinds);
         };
-        let Ok(plan) = cublas.plan(&self.ctx, &Problem::of(product, kinds, bias, self.limit)) else {
+        let Ok(plan) = cublas.plan(&self.ctx, &Problem::new(product, kinds, bias, self.limit)) else {
             return 0;
         };
-        if !plan.does_all(kinds) {
-            let _ = self.loaded();
+        if !plan.covers_all_addresses(kinds) {
+            let _ = self.own_kernels();
         }
         if plan.is_empty() { kernels::scratch(&limited, kinds) } else { plan.workspace }
     }
@@ -183,7 +189,7 @@ impl Blas {
     }
 
     /// Returns cuweave's own kernels. Loads them if necessary.
-    fn loaded(&self) -> Result<&Kernels, Error> {
+    fn own_kernels(&self) -> Result<&Kernels, Error> {
         if let Some(kernels) = self.kernels.get() {
             return Ok(kernels);
         }
@@ -207,7 +213,7 @@ impl Blas {
         stream: &CallStream,
         product: &Product,
         writes: Writes,
-        kinds: Kinds,
+        kinds: ElementKinds,
         operands: &Operands,
     ) -> Result<(), Error> {
         product.check(writes)?;
@@ -218,20 +224,20 @@ impl Blas {
         let product = &product.computed(kinds.factors.summed());
         let alone = || {
             let fits = product.workspace_limit(operands.scratch_bytes);
-            self.loaded()?.run(stream, &fits, kinds, operands)
+            self.own_kernels()?.run(stream, &fits, kinds, operands)
         };
         let Some(cublas) = self.cublas_for(product) else { return alone() };
-        let problem = Problem::of(product, kinds, operands.bias.is_some(), self.limit);
+        let problem = Problem::new(product, kinds, operands.bias.is_some(), self.limit);
         let plan = cublas.plan(&self.ctx, &problem)?;
         let Some(algorithm) = plan.algorithm(operands) else {
-            if !self.said.swap(true, Ordering::Relaxed) {
+            if !self.has_warned.swap(true, Ordering::Relaxed) {
                 eprintln!("cuweave: cuBLASLt has no algorithm for {product:?}: a kernel of cuweave's runs");
             }
             return alone();
         };
         cublas.lt.run(stream.cu_stream(), product, &problem, &plan, algorithm, operands)?;
         if plan.unfinished {
-            self.loaded()?.finish_stored(stream, product, kinds, operands)?;
+            self.own_kernels()?.finish_stored(stream, product, kinds, operands)?;
         }
         Ok(())
     }
@@ -243,7 +249,7 @@ impl Blas {
 
 impl Cublas {
     /// Returns the algorithms for a problem: the ones chosen before, or the heuristic's answer now.
-    fn plan(&self, ctx: &Arc<CudaContext>, problem: &Problem) -> Result<Arc<Plan>, Error> {
+    fn plan(&self, ctx: &Arc<CudaContext>, problem: &Problem) -> Result<Arc<AlgorithmPlan>, Error> {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = plans.get(problem) {
             return known.clone();
@@ -270,6 +276,6 @@ fn limit(ctx: &CudaContext) -> Result<u64, Error> {
     Ok(if major >= 9 { 32 << 20 } else { 4 << 20 })
 }
 
-fn kinds<T: Element, C: ResultOf<T>>() -> Kinds {
-    Kinds { factors: T::KIND, result: C::KIND }
+fn kinds<T: Element, C: ResultOf<T>>() -> ElementKinds {
+    ElementKinds { factors: T::KIND, result: C::KIND }
 }

@@ -11,7 +11,7 @@ use cudarc::nvrtc::Ptx;
 
 use crate::CallStream;
 
-use super::element::Kind;
+use super::element::ElementKind;
 use super::error::Error;
 use super::product::{Activation, Matrix, Order, Product};
 
@@ -23,12 +23,12 @@ pub(super) struct Kernels {
 
 /// The element types of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Kinds {
-    pub factors: Kind,
-    pub result: Kind,
+pub(super) struct ElementKinds {
+    pub factors: ElementKind,
+    pub result: ElementKind,
 }
 
-impl Kinds {
+impl ElementKinds {
     /// Returns the alignment in bytes that all elements have.
     pub fn alignment(self) -> u64 {
         self.factors.size().min(self.result.size())
@@ -69,28 +69,28 @@ struct Parameters {
 unsafe impl DeviceRepr for Parameters {}
 
 /// The minimum length of a part of k.
-const CHUNK: u32 = 128;
+const MIN_PART_LENGTH: u32 = 128;
 /// The maximum number of parts.
-const PARTS: u32 = 32;
+const MAX_PARTS: u32 = 32;
 /// Products with more elements are not split: they have enough threads.
-const FEW: u64 = 4096;
+const MAX_SPLIT_ELEMENTS: u64 = 4096;
 
 /// Returns the number of parts into which k is split.
-fn parts(product: &Product, kinds: Kinds) -> u32 {
-    if product.elements() > FEW || product.elements() == 0 {
+fn parts(product: &Product, kinds: ElementKinds) -> u32 {
+    if product.elements() > MAX_SPLIT_ELEMENTS || product.elements() == 0 {
         return 1;
     }
-    let parts = (product.k / CHUNK).clamp(1, PARTS);
+    let parts = (product.k / MIN_PART_LENGTH).clamp(1, MAX_PARTS);
     let each = product.elements() * kinds.factors.summed().size();
-    let fit = product.limit.map_or(u64::from(PARTS), |limit| limit / each);
-    match parts.min(u32::try_from(fit).unwrap_or(PARTS)) {
+    let fit = product.limit.map_or(u64::from(MAX_PARTS), |limit| limit / each);
+    match parts.min(u32::try_from(fit).unwrap_or(MAX_PARTS)) {
         0 => 1,
         parts => parts,
     }
 }
 
 /// Returns the scratch bytes of a product.
-pub(super) fn scratch(product: &Product, kinds: Kinds) -> u64 {
+pub(super) fn scratch(product: &Product, kinds: ElementKinds) -> u64 {
     match parts(product, kinds) {
         1 => 0,
         parts => u64::from(parts) * product.elements() * kinds.factors.summed().size(),
@@ -112,7 +112,7 @@ impl Kernels {
         &self,
         stream: &CallStream,
         product: &Product,
-        kinds: Kinds,
+        kinds: ElementKinds,
         operands: &Operands,
     ) -> Result<(), Error> {
         let elements = product.elements();
@@ -141,7 +141,7 @@ impl Kernels {
         &self,
         stream: &CallStream,
         product: &Product,
-        kinds: Kinds,
+        kinds: ElementKinds,
         operands: &Operands,
     ) -> Result<(), Error> {
         self.finish(stream, product, &parameters(product, operands, 0), kinds, operands)
@@ -152,7 +152,7 @@ impl Kernels {
         stream: &CallStream,
         product: &Product,
         parameters: &Parameters,
-        kinds: Kinds,
+        kinds: ElementKinds,
         operands: &Operands,
     ) -> Result<(), Error> {
         let function = self.function(&format!("finish_{}", kinds.result.name()))?;
@@ -167,7 +167,7 @@ impl Kernels {
 
 fn parameters(product: &Product, operands: &Operands, parts: u32) -> Parameters {
     let steps = |matrix: Matrix| {
-        let (row, column) = matrix.steps();
+        let (row, column) = matrix.strides();
         [row, column, matrix.stride].map(|step| i64::try_from(step).unwrap_or(i64::MAX))
     };
     Parameters {

@@ -24,7 +24,7 @@ use super::error::Error;
 /// A result of cuBLASLt's heuristic: cudarc's type, but with the status as a number.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heuristic {
+pub(super) struct HeuristicResult {
     pub algorithm: cublasLtMatmulAlgo_t,
     pub workspace: usize,
     pub state: u32,
@@ -82,7 +82,7 @@ functions! {
     cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, u32, *const c_void, usize) in lt;
     cublasLtMatmulAlgoGetHeuristic(
         cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, c_int, *mut Heuristic, *mut c_int,
+        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, c_int, *mut HeuristicResult, *mut c_int,
     ) in lt;
     cublasLtMatmul(
         cublasLtHandle_t, cublasLtMatmulDesc_t, *const c_void, *const c_void, cublasLtMatrixLayout_t, *const c_void,
@@ -145,14 +145,14 @@ fn candidates(driver: Option<i32>) -> Vec<[String; 2]> {
 
 impl Library {
     /// Checks that cudarc's bindings loaded the same version. Their functions get the handles of this library.
-    pub fn is_that_of_cudarc(&self) -> Result<(), Error> {
+    pub fn check_same_as_cudarc(&self) -> Result<(), Error> {
         use cudarc::cublas::sys::{cublasGetProperty, libraryPropertyType_t as Property};
         for property in [Property::MAJOR_VERSION, Property::MINOR_VERSION, Property::PATCH_LEVEL] {
             let (mut own, mut theirs) = (0, 0);
             // SAFETY: the pointers are to locals.
             unsafe {
-                done("cublasGetProperty", (self.cublasGetProperty)(property as u32, &mut own))?;
-                done("cublasGetProperty", cublasGetProperty(property, &mut theirs) as u32)?;
+                check_status("cublasGetProperty", (self.cublasGetProperty)(property as u32, &mut own))?;
+                check_status("cublasGetProperty", cublasGetProperty(property, &mut theirs) as u32)?;
             }
             if own != theirs {
                 return Err(Error::other_library());
@@ -163,7 +163,7 @@ impl Library {
 }
 
 /// Returns an error for a status that is not success.
-pub(super) fn done(call: &'static str, status: u32) -> Result<(), Error> {
+pub(super) fn check_status(call: &'static str, status: u32) -> Result<(), Error> {
     if status == 0 { Ok(()) } else { Err(Error::status(call, status)) }
 }
 

@@ -18,10 +18,10 @@ use cudarc::cublaslt::sys::cublasLtReductionScheme_t::{
 use cudarc::cublaslt::sys::{cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulPreference_t};
 use cudarc::driver::sys::CUstream;
 
-use super::element::Kind;
+use super::element::ElementKind;
 use super::error::Error;
-use super::kernels::{Kinds, Operands};
-use super::library::{Heuristic, Library, done};
+use super::kernels::{ElementKinds, Operands};
+use super::library::{HeuristicResult, Library, check_status};
 use super::product::{Activation, Order, Product};
 
 mod description;
@@ -31,26 +31,27 @@ use description::Description;
 pub(super) use problem::Problem;
 
 /// The statuses with which the heuristic reports that it knows no algorithm.
-const UNKNOWN: [u32; 2] = [7, 15];
+const NO_ALGORITHM: [u32; 2] = [7, 15];
 /// The address alignments for which algorithms are requested: the alignment of allocations, which is the
 /// heuristic's default, and of vector loads. The alignment of the elements is requested last.
 const ALIGNMENTS: [u64; 2] = [256, 16];
 
 /// The split-k reductions that do not round partial sums to the type of the result.
-const SUMMED: u32 = CUBLASLT_REDUCTION_SCHEME_NONE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
+const REDUCTION_SCHEMES: u32 =
+    CUBLASLT_REDUCTION_SCHEME_NONE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
 
 /// A handle of cuBLASLt.
-pub(super) struct Lt {
+pub(super) struct CublasLt {
     library: &'static Library,
     handle: cublasLtHandle_t,
 }
 
 // SAFETY: several threads may use a cuBLASLt handle concurrently, according to its documentation.
-unsafe impl Send for Lt {}
+unsafe impl Send for CublasLt {}
 // SAFETY: as above.
-unsafe impl Sync for Lt {}
+unsafe impl Sync for CublasLt {}
 
-impl Drop for Lt {
+impl Drop for CublasLt {
     fn drop(&mut self) {
         // SAFETY: created by `cublasLtCreate` and not used any more. Nobody could handle its status here.
         let _ = unsafe { (self.library.cublasLtDestroy)(self.handle) };
@@ -59,7 +60,7 @@ impl Drop for Lt {
 
 /// The algorithms for a problem.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct AlgorithmPlan {
     /// Each with the alignment in bytes that it needs, largest first.
     algorithms: Vec<(u64, cublasLtMatmulAlgo_t)>,
     /// The workspace bytes of the first algorithm. The others need no more.
@@ -68,7 +69,7 @@ pub(super) struct Plan {
     pub unfinished: bool,
 }
 
-impl Plan {
+impl AlgorithmPlan {
     /// Returns the algorithm for these addresses.
     pub fn algorithm(&self, operands: &Operands) -> Option<&cublasLtMatmulAlgo_t> {
         let addresses = [operands.a, operands.b, operands.c, operands.bias.unwrap_or(0)];
@@ -77,7 +78,7 @@ impl Plan {
     }
 
     /// Returns true if cuBLASLt computes all of the product for operands at any address.
-    pub fn does_all(&self, kinds: Kinds) -> bool {
+    pub fn covers_all_addresses(&self, kinds: ElementKinds) -> bool {
         let any = |(alignment, _): &(u64, _)| *alignment == kinds.alignment();
         !self.unfinished && self.algorithms.iter().any(any)
     }
@@ -98,13 +99,13 @@ impl Drop for Preference<'_> {
     }
 }
 
-impl Lt {
+impl CublasLt {
     /// Creates a handle. The context must be current.
-    pub fn new(library: &'static Library) -> Result<Lt, Error> {
+    pub fn new(library: &'static Library) -> Result<CublasLt, Error> {
         let mut handle = null_mut();
         // SAFETY: the pointer is to a local.
-        done("cublasLtCreate", unsafe { (library.cublasLtCreate)(&mut handle) })?;
-        Ok(Lt { library, handle })
+        check_status("cublasLtCreate", unsafe { (library.cublasLtCreate)(&mut handle) })?;
+        Ok(CublasLt { library, handle })
     }
 
     /// Returns the raw handle.
@@ -114,13 +115,13 @@ impl Lt {
 
     /// Chooses the algorithms for a problem. If none computes all of it, bias and activation are left to a
     /// kernel. The context must be current, and no stream of this thread may be capturing.
-    pub fn plan(&self, problem: &Problem) -> Result<Plan, Error> {
+    pub fn plan(&self, problem: &Problem) -> Result<AlgorithmPlan, Error> {
         let finished = problem.activation == Activation::None && !problem.bias;
         for unfinished in [false, true] {
-            let mut plan = Plan { unfinished, ..Plan::default() };
+            let mut plan = AlgorithmPlan { unfinished, ..AlgorithmPlan::default() };
             for alignment in ALIGNMENTS.into_iter().chain([problem.kinds.alignment()]) {
                 let limit = if plan.is_empty() { problem.limit } else { plan.workspace };
-                if let Some(answer) = self.ask(problem, unfinished, alignment, limit)? {
+                if let Some(answer) = self.query(problem, unfinished, alignment, limit)? {
                     plan.workspace = plan.workspace.max(answer.workspace as u64);
                     plan.algorithms.push((alignment, answer.algorithm));
                 }
@@ -129,32 +130,32 @@ impl Lt {
                 return Ok(plan);
             }
         }
-        Ok(Plan::default())
+        Ok(AlgorithmPlan::default())
     }
 
     /// Queries the heuristic for an address alignment and a workspace limit, both in bytes. `None` if it
     /// knows no algorithm.
-    fn ask(
+    fn query(
         &self,
         problem: &Problem,
         unfinished: bool,
         alignment: u64,
         workspace: u64,
-    ) -> Result<Option<Heuristic>, Error> {
+    ) -> Result<Option<HeuristicResult>, Error> {
         let [x, y, c, bias] = problem.alignments(alignment);
         // The heuristic derives the alignment of the bias from its address and does not read through it.
-        let of = Description::new(self.library, problem, unfinished, (1 << 20) + bias)?;
+        let description = Description::new(self.library, problem, unfinished, (1 << 20) + bias)?;
         let mut raw = null_mut();
         // SAFETY: the pointer is to a local.
         let status = unsafe { (self.library.cublasLtMatmulPreferenceCreate)(&mut raw) };
-        done("cublasLtMatmulPreferenceCreate", status)?;
+        check_status("cublasLtMatmulPreferenceCreate", status)?;
         let preference = Preference(self.library, raw);
         let set = |attribute: u32, value: *const c_void, bytes| {
             // SAFETY: the preference lives, and the value has the size of the attribute.
             let status = unsafe {
                 (self.library.cublasLtMatmulPreferenceSetAttribute)(preference.1, attribute, value, bytes)
             };
-            done("cublasLtMatmulPreferenceSetAttribute", status)
+            check_status("cublasLtMatmulPreferenceSetAttribute", status)
         };
         set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32, from_ref(&workspace).cast(), 8)?;
         for (attribute, alignment) in [
@@ -165,11 +166,11 @@ impl Lt {
         ] {
             set(attribute as u32, from_ref(&(alignment as u32)).cast(), 4)?;
         }
-        let Kinds { factors, result } = problem.kinds;
+        let ElementKinds { factors, result } = problem.kinds;
         if result != factors.summed() {
-            set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32, from_ref(&SUMMED).cast(), 4)?;
+            set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32, from_ref(&REDUCTION_SCHEMES).cast(), 4)?;
         }
-        let none = Heuristic {
+        let none = HeuristicResult {
             algorithm: cublasLtMatmulAlgo_t { data: [0; 8] },
             workspace: 0,
             state: 0,
@@ -177,12 +178,12 @@ impl Lt {
             reserved: [0; 4],
         };
         let (mut answer, mut count) = (none, 0);
-        let [a, b, c] = of.layouts;
+        let [a, b, c] = description.layouts;
         // SAFETY: all descriptions are alive, and there is room for the one requested result.
         let status = unsafe {
             (self.library.cublasLtMatmulAlgoGetHeuristic)(
                 self.handle,
-                of.operation,
+                description.operation,
                 a,
                 b,
                 c,
@@ -193,10 +194,10 @@ impl Lt {
                 &mut count,
             )
         };
-        if UNKNOWN.contains(&status) {
+        if NO_ALGORITHM.contains(&status) {
             return Ok(None);
         }
-        done("cublasLtMatmulAlgoGetHeuristic", status)?;
+        check_status("cublasLtMatmulAlgoGetHeuristic", status)?;
         Ok((count > 0 && answer.state == 0).then_some(answer))
     }
 
@@ -206,12 +207,13 @@ impl Lt {
         stream: CUstream,
         product: &Product,
         problem: &Problem,
-        plan: &Plan,
+        plan: &AlgorithmPlan,
         algorithm: &cublasLtMatmulAlgo_t,
         operands: &Operands,
     ) -> Result<(), Error> {
-        let of = Description::new(self.library, problem, plan.unfinished, operands.bias.unwrap_or(0))?;
-        let [a, b, c] = of.layouts;
+        let description =
+            Description::new(self.library, problem, plan.unfinished, operands.bias.unwrap_or(0))?;
+        let [a, b, c] = description.layouts;
         let (mut x, mut y) = (operands.a, operands.b);
         if problem.matrices[2].order == Order::Row {
             (x, y) = (y, x);
@@ -219,8 +221,8 @@ impl Lt {
         let (wide, narrow) = ([product.alpha, product.beta], [product.alpha as f32, product.beta as f32]);
         let scale = |at: usize| -> *const c_void {
             match problem.kinds.factors {
-                Kind::F64 => from_ref(&wide[at]).cast(),
-                Kind::F32 | Kind::F16 | Kind::BF16 => from_ref(&narrow[at]).cast(),
+                ElementKind::F64 => from_ref(&wide[at]).cast(),
+                ElementKind::F32 | ElementKind::F16 | ElementKind::BF16 => from_ref(&narrow[at]).cast(),
             }
         };
         let address = |address: u64| with_exposed_provenance_mut::<c_void>(address as usize);
@@ -233,7 +235,7 @@ impl Lt {
         let status = unsafe {
             (self.library.cublasLtMatmul)(
                 self.handle,
-                of.operation,
+                description.operation,
                 scale(0),
                 address(x).cast_const(),
                 a,
@@ -250,6 +252,6 @@ impl Lt {
                 stream,
             )
         };
-        done("cublasLtMatmul", status)
+        check_status("cublasLtMatmul", status)
     }
 }

@@ -80,7 +80,7 @@ mod raw;
 
 pub use calls::{gemm, gemv, matmul, matmul_bias, matmul_bias_into, matmul_into};
 #[doc(hidden)]
-pub use element::Kind;
+pub use element::ElementKind;
 pub use element::{Element, ResultOf};
 pub use error::Error;
 pub use handle::Blas;

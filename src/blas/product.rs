@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::element::Kind;
+use super::element::ElementKind;
 
 /// The storage order of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ impl Matrix {
     }
 
     /// Returns the strides in elements between rows and between columns.
-    pub fn steps(&self) -> (u64, u64) {
+    pub fn strides(&self) -> (u64, u64) {
         match self.order {
             Order::Row => (u64::from(self.leading), 1),
             Order::Column => (1, u64::from(self.leading)),
@@ -294,10 +294,10 @@ impl Product {
 
     /// Returns the product as it is computed with sums of this type: α and β are rounded to it, and k is 0 if
     /// α is 0. The layouts of a and b must be checked before.
-    pub(super) fn computed(&self, sums: Kind) -> Product {
+    pub(super) fn computed(&self, sums: ElementKind) -> Product {
         let rounded = |factor: f64| match sums {
-            Kind::F64 => factor,
-            Kind::F32 | Kind::F16 | Kind::BF16 => f64::from(factor as f32),
+            ElementKind::F64 => factor,
+            ElementKind::F32 | ElementKind::F16 | ElementKind::BF16 => f64::from(factor as f32),
         };
         let (alpha, beta) = (rounded(self.alpha), rounded(self.beta));
         let k = if alpha == 0.0 { 0 } else { self.k };
@@ -305,22 +305,22 @@ impl Product {
     }
 
     /// Checks the layouts.
-    pub(super) fn check(&self, writes: Writes) -> Result<(), Misshapen> {
+    pub(super) fn check(&self, writes: Writes) -> Result<(), ProductFault> {
         for matrix in [self.a(), self.b(), self.c()] {
             let (side, _) = matrix.lines();
             if matrix.leading < side {
-                return Err(Misshapen::Leading { matrix });
+                return Err(ProductFault::Leading { matrix });
             }
         }
         if !self.c().is_injective(self.batch) {
-            return Err(Misshapen::Overlap { stride: self.c().stride });
+            return Err(ProductFault::Overlap { stride: self.c().stride });
         }
         if writes == Writes::All {
             if self.c_len() != self.elements() {
-                return Err(Misshapen::Gaps { len: self.c_len(), written: self.elements() });
+                return Err(ProductFault::Gaps { len: self.c_len(), written: self.elements() });
             }
             if self.beta != 0.0 {
-                return Err(Misshapen::Reads);
+                return Err(ProductFault::Reads);
             }
         }
         Ok(())
@@ -338,17 +338,17 @@ pub(super) enum Writes {
 
 /// The reason why a product cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Misshapen {
+pub(super) enum ProductFault {
     Leading { matrix: Matrix },
     Overlap { stride: u64 },
     Gaps { len: u64, written: u64 },
     Reads,
 }
 
-impl fmt::Display for Misshapen {
+impl fmt::Display for ProductFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Misshapen::Leading { matrix } => {
+            ProductFault::Leading { matrix } => {
                 let (side, _) = matrix.lines();
                 let (order, line) = match matrix.order {
                     Order::Row => ("row-major", "row"),
@@ -360,14 +360,14 @@ impl fmt::Display for Misshapen {
                     matrix.name, matrix.leading
                 )
             }
-            Misshapen::Overlap { stride } => {
+            ProductFault::Overlap { stride } => {
                 write!(f, "members of `c` overlap: the batch has a stride of {stride} elements")
             }
-            Misshapen::Gaps { len, written } => write!(
+            ProductFault::Gaps { len, written } => write!(
                 f,
                 "the layout of `c` has gaps, {written} of {len} elements are written; `matmul_into` keeps the others"
             ),
-            Misshapen::Reads => {
+            ProductFault::Reads => {
                 f.write_str("`beta` reads the previous contents of `c`; only `matmul_into` reads them")
             }
         }

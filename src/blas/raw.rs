@@ -13,28 +13,28 @@ use cudarc::driver::{CudaViewMut, DevicePtrMut};
 use crate::CallStream;
 
 use super::error::Error;
-use super::library::{Library, done};
+use super::library::{Library, check_status};
 
 /// A handle of cuBLAS. Only one thread may use it at a time.
-pub(super) struct Raw {
+pub(super) struct CublasHandle {
     library: &'static Library,
     handle: cublasHandle_t,
 }
 
 // SAFETY: different threads may use a handle one after the other.
-unsafe impl Send for Raw {}
+unsafe impl Send for CublasHandle {}
 
-impl Raw {
+impl CublasHandle {
     /// Creates a handle. The context must be current.
-    pub fn new(library: &'static Library) -> Result<Raw, Error> {
+    pub fn new(library: &'static Library) -> Result<CublasHandle, Error> {
         let mut handle = null_mut();
         // SAFETY: the pointer is to a local.
-        done("cublasCreate_v2", unsafe { (library.cublasCreate_v2)(&mut handle) })?;
-        Ok(Raw { library, handle })
+        check_status("cublasCreate_v2", unsafe { (library.cublasCreate_v2)(&mut handle) })?;
+        Ok(CublasHandle { library, handle })
     }
 }
 
-impl Drop for Raw {
+impl Drop for CublasHandle {
     fn drop(&mut self) {
         // SAFETY: created by `cublasCreate` and not used any more. Nobody could handle its status here.
         let _ = unsafe { (self.library.cublasDestroy_v2)(self.handle) };
@@ -43,17 +43,17 @@ impl Drop for Raw {
 
 /// The handle of cuBLAS for one library call: locked, and with the call's stream and workspace set.
 pub struct Handle<'b> {
-    raw: MutexGuard<'b, Raw>,
+    raw: MutexGuard<'b, CublasHandle>,
 }
 
 impl<'b> Handle<'b> {
     pub(super) fn new(
         library: &'static Library,
-        raw: MutexGuard<'b, Raw>,
+        raw: MutexGuard<'b, CublasHandle>,
         stream: &CallStream,
         workspace: &mut CudaViewMut<'_, u8>,
     ) -> Result<Handle<'b>, Error> {
-        library.is_that_of_cudarc()?;
+        library.check_same_as_cudarc()?;
         let handle = Handle { raw };
         let bytes = workspace.len();
         let (address, _guard) = workspace.device_ptr_mut(stream);
@@ -62,8 +62,14 @@ impl<'b> Handle<'b> {
         // is dropped.
         unsafe {
             // Setting the stream resets the workspace, so it comes first.
-            done("cublasSetStream_v2", (library.cublasSetStream_v2)(handle.raw(), stream.cu_stream()))?;
-            done("cublasSetWorkspace_v2", (library.cublasSetWorkspace_v2)(handle.raw(), address, bytes))?;
+            check_status(
+                "cublasSetStream_v2",
+                (library.cublasSetStream_v2)(handle.raw(), stream.cu_stream()),
+            )?;
+            check_status(
+                "cublasSetWorkspace_v2",
+                (library.cublasSetWorkspace_v2)(handle.raw(), address, bytes),
+            )?;
         }
         Ok(handle)
     }

@@ -3,7 +3,7 @@
 //! Ranks compare digests first. If these differ, they search for the first collective that differs. All ranks
 //! take the same steps, because each step depends only on data that all have exchanged.
 
-use crate::__private::{Beside, Difference, Sequence};
+use crate::__private::{CollectiveDifference, CollectiveSequence, Interleaving};
 use crate::error::{CommunicatorFault, LibraryError};
 
 use super::error::Error;
@@ -15,7 +15,7 @@ pub(super) const PIECE: usize = 256;
 const WORDS: usize = PIECE / 8;
 
 /// The words from each rank, by rank.
-type Words = Vec<[u64; WORDS]>;
+type WordsByRank = Vec<[u64; WORDS]>;
 
 /// The pieces of all ranks, concatenated by rank.
 pub(super) type Exchanged = Result<Vec<u8>, Error>;
@@ -25,27 +25,35 @@ pub(super) struct Agreement<'x>(pub &'x dyn Fn(&[u8]) -> Exchanged);
 
 impl Agreement<'_> {
     /// Compares the collectives of this rank with those of the other ranks.
-    pub(super) fn compare(&self, own: &Sequence<'_>) -> Result<(), Difference> {
+    pub(super) fn compare(&self, own: &CollectiveSequence<'_>) -> Result<(), CollectiveDifference> {
         let texts = own.texts;
-        let digest = texts.iter().fold(hash(&[]), |hash, text| hash_on(hash, text));
-        let heads =
-            self.exchange_words([digest, count(texts.len()), count(own.beside.len()), turns(&own.beside)])?;
+        let digest = texts.iter().fold(hash(&[]), |hash, text| extend_hash(hash, text));
+        let heads = self.exchange_words([
+            digest,
+            to_u64(texts.len()),
+            to_u64(own.interleavings.len()),
+            interleaving_digest(&own.interleavings),
+        ])?;
         if heads.iter().any(|head| head[..2] != heads[0][..2]) {
             return Err(self.first_difference(texts, &heads)?);
         }
         if heads.iter().all(|head| head[..4] == heads[0][..4]) {
             return Ok(());
         }
-        self.compare_turns(own, &heads)
+        self.compare_interleaving(own, &heads)
     }
 
     /// Returns the first collective that differs between ranks. `heads` holds their digests and numbers of collectives.
-    fn first_difference(&self, own: &[String], heads: &Words) -> Result<Difference, Difference> {
-        let most = heads.iter().map(|head| head[1]).max().unwrap_or(0);
-        let digest_of = |at: u64| own.get(place(at)).map_or(0, |text| hash_on(hash(&[]), text));
-        let found = self.first_word(most, digest_of, |words| words.iter().any(|word| *word != words[0]))?;
+    fn first_difference(
+        &self,
+        own: &[String],
+        heads: &WordsByRank,
+    ) -> Result<CollectiveDifference, CollectiveDifference> {
+        let max = heads.iter().map(|head| head[1]).max().unwrap_or(0);
+        let digest_of = |at: u64| own.get(to_usize(at)).map_or(0, |text| extend_hash(hash(&[]), text));
+        let found = self.first_word(max, digest_of, |words| words.iter().any(|word| *word != words[0]))?;
         let Some((at, _)) = found else {
-            return Ok(Difference::Communicator(CommunicatorFault::Digests));
+            return Ok(CollectiveDifference::Communicator(CommunicatorFault::Digests));
         };
         let text = own.get(at).map_or("", String::as_str);
         let all = (self.0)(&text.as_bytes()[..text.len().min(PIECE)]).map_err(failed)?;
@@ -60,19 +68,26 @@ impl Agreement<'_> {
             ("", one) => format!("is `{one}` on rank {other}, and rank 0 has no more"),
             (first, one) => format!("is `{first}` on rank 0, and `{one}` on rank {other}"),
         };
-        Ok(Difference::Collective { at, text: format!("collective {at} of the communicator {said}") })
+        Ok(CollectiveDifference::Collective {
+            at,
+            text: format!("collective {at} of the communicator {said}"),
+        })
     }
 
     /// Compares the positions of this communicator's collectives relative to other communicators that at
     /// least two of these ranks have in their graphs. Two such ranks must interleave both communicators in
     /// the same order, or they wait for each other forever.
-    fn compare_turns(&self, own: &Sequence<'_>, heads: &Words) -> Result<(), Difference> {
-        let most = heads.iter().map(|head| head[2]).max().unwrap_or(0);
+    fn compare_interleaving(
+        &self,
+        own: &CollectiveSequence<'_>,
+        heads: &WordsByRank,
+    ) -> Result<(), CollectiveDifference> {
+        let max = heads.iter().map(|head| head[2]).max().unwrap_or(0);
         let mut keys: Vec<u64> = Vec::new();
-        for begin in (0..most).step_by(WORDS) {
-            let key_of = |at: u64| own.beside.get(place(at)).map_or(0, |other| other.key);
+        for begin in (0..max).step_by(WORDS) {
+            let key_of = |at: u64| own.interleavings.get(to_usize(at)).map_or(0, |other| other.key);
             for words in
-                self.exchange_words(std::array::from_fn::<_, WORDS, _>(|at| key_of(begin + count(at))))?
+                self.exchange_words(std::array::from_fn::<_, WORDS, _>(|at| key_of(begin + to_u64(at))))?
             {
                 keys.extend(words.into_iter().filter(|&key| key != 0));
             }
@@ -85,10 +100,11 @@ impl Agreement<'_> {
             .map(|same| same[0])
             .collect();
         for key in shared {
-            let here = own.beside.iter().find(|other| other.key == key);
+            let here = own.interleavings.iter().find(|other| other.key == key);
             // 0 stands for a rank without that communicator.
-            let before =
-                |at: u64| here.map_or(0, |other| other.before.get(place(at)).map_or(0, |before| before + 1));
+            let before = |at: u64| {
+                here.map_or(0, |other| other.before.get(to_usize(at)).map_or(0, |before| before + 1))
+            };
             let differs = |words: &[u64]| {
                 let mut said = words.iter().filter(|word| **word != 0);
                 said.next().is_some_and(|first| said.any(|word| word != first))
@@ -106,7 +122,7 @@ impl Agreement<'_> {
                     other.1 - 1,
                     other.0
                 );
-                return Err(Difference::Collective { at, text });
+                return Err(CollectiveDifference::Collective { at, text });
             }
         }
         Ok(())
@@ -119,14 +135,14 @@ impl Agreement<'_> {
         len: u64,
         word_at: impl Fn(u64) -> u64,
         differs: impl Fn(&[u64]) -> bool,
-    ) -> Result<Option<(usize, Vec<u64>)>, Difference> {
+    ) -> Result<Option<(usize, Vec<u64>)>, CollectiveDifference> {
         for begin in (0..len).step_by(WORDS) {
             let all =
-                self.exchange_words(std::array::from_fn::<_, WORDS, _>(|at| word_at(begin + count(at))))?;
+                self.exchange_words(std::array::from_fn::<_, WORDS, _>(|at| word_at(begin + to_u64(at))))?;
             for at in 0..WORDS {
                 let words: Vec<u64> = all.iter().map(|words| words[at]).collect();
                 if differs(&words) {
-                    return Ok(Some((place(begin).saturating_add(at), words)));
+                    return Ok(Some((to_usize(begin).saturating_add(at), words)));
                 }
             }
         }
@@ -134,31 +150,31 @@ impl Agreement<'_> {
     }
 
     /// Sends words to all ranks and returns the words of all ranks.
-    fn exchange_words<const N: usize>(&self, words: [u64; N]) -> Result<Words, Difference> {
+    fn exchange_words<const N: usize>(&self, words: [u64; N]) -> Result<WordsByRank, CollectiveDifference> {
         let piece: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let all = (self.0)(&piece).map_err(failed)?;
         Ok(all.chunks(PIECE).map(|piece| std::array::from_fn(|at| word(piece, at))).collect())
     }
 }
 
-fn failed(error: Error) -> Difference {
-    Difference::Communicator(match error {
+fn failed(error: Error) -> CollectiveDifference {
+    CollectiveDifference::Communicator(match error {
         Error::Dead(reason) => reason,
         error => CommunicatorFault::NotCompared(LibraryError::new(error)),
     })
 }
 
 /// Returns a digest of the positions of the collectives relative to other communicators.
-fn turns(beside: &[Beside]) -> u64 {
-    let bytes = beside.iter().flat_map(|other| std::iter::once(&other.key).chain(&other.before));
+fn interleaving_digest(interleavings: &[Interleaving]) -> u64 {
+    let bytes = interleavings.iter().flat_map(|other| std::iter::once(&other.key).chain(&other.before));
     bytes.flat_map(|word| word.to_le_bytes()).fold(hash(&[]), add)
 }
 
-fn count(number: usize) -> u64 {
+fn to_u64(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
-fn place(number: u64) -> usize {
+fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
@@ -172,7 +188,7 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| add(hash, byte))
 }
 
-fn hash_on(hash: u64, text: &str) -> u64 {
+fn extend_hash(hash: u64, text: &str) -> u64 {
     text.bytes().chain([0xff]).fold(hash, add)
 }
 

@@ -32,7 +32,7 @@ pub unsafe fn all_reduce<T: Element>(
         let (from, to) = (pointer(x), pointer_mut(x));
         let status =
             unsafe { (library.ncclAllReduce)(from, to, n as usize, T::NUMBER, by, raw.comm, raw.stream) };
-        library.done("ncclAllReduce", status)
+        library.check_status("ncclAllReduce", status)
     })
 }
 
@@ -55,7 +55,7 @@ pub unsafe fn all_reduce_to<T: Element>(
         let (from, to) = (pointer(x), pointer_mut(y));
         let status =
             unsafe { (library.ncclAllReduce)(from, to, n as usize, T::NUMBER, by, raw.comm, raw.stream) };
-        library.done("ncclAllReduce", status)
+        library.check_status("ncclAllReduce", status)
     })
 }
 
@@ -78,7 +78,7 @@ pub unsafe fn reduce<T: Element>(
         let (from, to) = (pointer(x), pointer_mut(x));
         let status =
             unsafe { (library.ncclReduce)(from, to, n as usize, T::NUMBER, by, root, raw.comm, raw.stream) };
-        library.done("ncclReduce", status)
+        library.check_status("ncclReduce", status)
     })
 }
 
@@ -100,7 +100,7 @@ pub unsafe fn broadcast<T: Element>(
         let (from, to) = (pointer(x), pointer_mut(x));
         let status =
             unsafe { (library.ncclBroadcast)(from, to, n as usize, T::NUMBER, root, raw.comm, raw.stream) };
-        library.done("ncclBroadcast", status)
+        library.check_status("ncclBroadcast", status)
     })
 }
 
@@ -121,7 +121,7 @@ pub unsafe fn all_gather<T: Element>(
         let (from, to) = (pointer(x), pointer_mut(y));
         let status =
             unsafe { (library.ncclAllGather)(from, to, n as usize, T::NUMBER, raw.comm, raw.stream) };
-        library.done("ncclAllGather", status)
+        library.check_status("ncclAllGather", status)
     })
 }
 
@@ -145,7 +145,7 @@ pub unsafe fn reduce_scatter<T: Element>(
         let (from, to) = (pointer(x), pointer_mut(y));
         let status =
             unsafe { (library.ncclReduceScatter)(from, to, n as usize, T::NUMBER, by, raw.comm, raw.stream) };
-        library.done("ncclReduceScatter", status)
+        library.check_status("ncclReduceScatter", status)
     })
 }
 
@@ -171,9 +171,9 @@ pub unsafe fn shift<T: Element>(
         let (count, number) = (n as usize, T::NUMBER);
         unsafe {
             let status = (library.ncclSend)(pointer(x), count, number, to, raw.comm, raw.stream);
-            library.done("ncclSend", status)?;
+            library.check_status("ncclSend", status)?;
             let status = (library.ncclRecv)(pointer_mut(y), count, number, from, raw.comm, raw.stream);
-            library.done("ncclRecv", status)
+            library.check_status("ncclRecv", status)
         }
     })
 }

@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use cudarc::driver::sys::CUresult;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 
-use crate::__private::{Clique, Collective, Difference, Sequence, is_simulated};
+use crate::__private::{Collective, CollectiveDifference, CollectiveSequence, LocalRanks, is_simulated};
 use crate::CallStream;
 use crate::error::{CommunicatorFault, LibraryError};
 
 use super::agreement::{Agreement, PIECE, hash};
 use super::error::Error;
-use super::library::{Comm, Config, Library, RawId};
+use super::library::{Config, Library, RawCommunicator, RawId};
 
 /// The unique name of a communicator. One rank creates it and sends its bytes to all others.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl UniqueId {
         let library = Library::get(is_simulated())?;
         let mut id = RawId([0; 128]);
         // SAFETY: the pointer is to a local.
-        library.done("ncclGetUniqueId", unsafe { (library.ncclGetUniqueId)(&mut id) })?;
+        library.check_status("ncclGetUniqueId", unsafe { (library.ncclGetUniqueId)(&mut id) })?;
         Ok(UniqueId(id.0.map(|byte| byte.to_ne_bytes()[0])))
     }
 
@@ -96,7 +96,7 @@ pub(super) struct Ranks {
 struct Rank {
     ctx: Arc<CudaContext>,
     rank: u32,
-    comm: Comm,
+    comm: RawCommunicator,
 }
 
 // SAFETY: different threads may use a communicator one after the other. The calls that may run concurrently,
@@ -125,7 +125,7 @@ impl Communicator {
             return Err(Error::NoRank { rank, ranks });
         }
         let own = [(ctx.clone(), rank)];
-        Communicator::made(&own, id, ranks)
+        Communicator::with_ranks(&own, id, ranks)
     }
 
     /// Creates a communicator with all ranks in this process: one per context, in this order.
@@ -146,12 +146,12 @@ impl Communicator {
             }
         }
         let own: Vec<_> = contexts.iter().cloned().zip(0..ranks).collect();
-        Communicator::made(&own, UniqueId::new()?, ranks)
+        Communicator::with_ranks(&own, UniqueId::new()?, ranks)
     }
 
-    fn made(own: &[(Arc<CudaContext>, u32)], id: UniqueId, count: u32) -> Result<Communicator, Error> {
+    fn with_ranks(own: &[(Arc<CudaContext>, u32)], id: UniqueId, count: u32) -> Result<Communicator, Error> {
         let library = Library::get(is_simulated())?;
-        let mut comms: Vec<Comm> = vec![null_mut(); own.len()];
+        let mut comms: Vec<RawCommunicator> = vec![null_mut(); own.len()];
         let ranks = c_int::try_from(count).unwrap_or(c_int::MAX);
         let mut config = Config::new(library.version);
         // All launches of a communicator, and its exchanges, are already ordered, so NCCL need not order
@@ -159,7 +159,7 @@ impl Communicator {
         config.graph_usage = 1;
         // SAFETY: the pointers are to locals that live until the group ends.
         unsafe {
-            library.done("ncclGroupStart", (library.ncclGroupStart)())?;
+            library.check_status("ncclGroupStart", (library.ncclGroupStart)())?;
             let mut outcome: Result<(), Error> = Ok(());
             for ((ctx, rank), comm) in own.iter().zip(&mut comms) {
                 let bound = ctx.bind_to_thread();
@@ -168,9 +168,9 @@ impl Communicator {
                 let rank = if bound.is_ok() { c_int::try_from(*rank).unwrap_or(c_int::MAX) } else { ranks };
                 outcome = outcome.and(bound.map_err(Error::from));
                 let status = (library.ncclCommInitRankConfig)(comm, ranks, id.raw(), rank, &mut config);
-                outcome = outcome.and(library.done("ncclCommInitRankConfig", status));
+                outcome = outcome.and(library.check_status("ncclCommInitRankConfig", status));
             }
-            let outcome = outcome.and(library.done("ncclGroupEnd", (library.ncclGroupEnd)()));
+            let outcome = outcome.and(library.check_status("ncclGroupEnd", (library.ncclGroupEnd)()));
             if outcome.is_err() {
                 for &comm in comms.iter().filter(|comm| !comm.is_null()) {
                     let _ = (library.ncclCommAbort)(comm);
@@ -238,7 +238,7 @@ impl Communicator {
         &self,
         stream: &CallStream,
         text: String,
-        enqueue: impl FnOnce(&Raw) -> Result<(), Error> + Send + Sync + 'static,
+        enqueue: impl FnOnce(&CollectiveHandles) -> Result<(), Error> + Send + Sync + 'static,
     ) -> Result<(), Error> {
         let ordinal = stream.context().ordinal();
         let local = self.0.local.iter().find(|local| local.ctx.cu_ctx() == stream.context().cu_ctx());
@@ -246,10 +246,10 @@ impl Communicator {
         let (ranks, comm) = (self.0.clone(), local.comm.expose_provenance());
         let rank = local.rank;
         stream.collective(Collective {
-            clique: self.0.clone(),
+            communicator: self.0.clone(),
             text,
             enqueue: Box::new(move |stream| {
-                let raw = Raw {
+                let raw = CollectiveHandles {
                     library: ranks.library,
                     comm: with_exposed_provenance_mut(comm),
                     stream: stream.cu_stream(),
@@ -264,9 +264,9 @@ impl Communicator {
 }
 
 /// The handles for enqueuing a collective.
-pub(super) struct Raw {
+pub(super) struct CollectiveHandles {
     pub library: &'static Library,
-    pub comm: Comm,
+    pub comm: RawCommunicator,
     pub stream: cudarc::driver::sys::CUstream,
     pub rank: u32,
     pub ranks: u32,
@@ -311,7 +311,7 @@ impl Ranks {
         let abort = move || {
             // Threads that enqueue later see that it is dead. The lock is released, because a build that
             // waits for it may have to destroy graphs.
-            drop(free_within(&enqueuing, Duration::from_secs(5)));
+            drop(try_lock_for(&enqueuing, Duration::from_secs(5)));
             for (ctx, comm) in ranks {
                 let _ = ctx.bind_to_thread();
                 // SAFETY: created by `ncclCommInitRankConfig` and not used any more.
@@ -356,8 +356,8 @@ impl Ranks {
             let asked = unsafe { (self.library.ncclCommGetAsyncError)(rank.comm, &mut status) };
             let found = self
                 .library
-                .done("ncclCommGetAsyncError", asked)
-                .and_then(|()| self.library.done("ncclCommGetAsyncError", status));
+                .check_status("ncclCommGetAsyncError", asked)
+                .and_then(|()| self.library.check_status("ncclCommGetAsyncError", status));
             if let Err(error) = found {
                 return Some(CommunicatorFault::Failed { rank: rank.rank, source: LibraryError::new(error) });
             }
@@ -385,7 +385,7 @@ impl Ranks {
             (self.library.ncclAllGather)(from, to, PIECE, 1, self.local[0].comm, stream.cu_stream())
         };
         drop(alone);
-        self.library.done("ncclAllGather", status)?;
+        self.library.check_status("ncclAllGather", status)?;
         drop((_from, _to));
         let over = stream.record_event(None)?;
         let (began, limit) = (Instant::now(), *self.limit.lock().unwrap_or_else(PoisonError::into_inner));
@@ -411,7 +411,7 @@ impl Ranks {
 }
 
 /// Locks a mutex, or gives up after `limit`: a thread that waits in NCCL for a rank holds the lock until the abort.
-fn free_within(mutex: &Mutex<()>, limit: Duration) -> Option<MutexGuard<'_, ()>> {
+fn try_lock_for(mutex: &Mutex<()>, limit: Duration) -> Option<MutexGuard<'_, ()>> {
     let began = Instant::now();
     loop {
         match mutex.try_lock() {
@@ -423,7 +423,7 @@ fn free_within(mutex: &Mutex<()>, limit: Duration) -> Option<MutexGuard<'_, ()>>
     }
 }
 
-impl Clique for Ranks {
+impl LocalRanks for Ranks {
     fn alone(&self) -> MutexGuard<'_, ()> {
         self.enqueuing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -436,7 +436,7 @@ impl Clique for Ranks {
         self.key
     }
 
-    fn agree(&self, own: &Sequence<'_>) -> Result<(), Difference> {
+    fn agree(&self, own: &CollectiveSequence<'_>) -> Result<(), CollectiveDifference> {
         if self.exchange.is_none() { Ok(()) } else { Agreement(&|piece| self.exchange(piece)).compare(own) }
     }
 
@@ -444,13 +444,13 @@ impl Clique for Ranks {
         self.check().map_err(|reason| reason.to_string())?;
         // SAFETY: the function has no parameters.
         let status = unsafe { (self.library.ncclGroupStart)() };
-        self.library.done("ncclGroupStart", status).map_err(|error| error.to_string())
+        self.library.check_status("ncclGroupStart", status).map_err(|error| error.to_string())
     }
 
     fn end(&self) -> Result<(), String> {
         // SAFETY: the function has no parameters.
         let status = unsafe { (self.library.ncclGroupEnd)() };
-        self.library.done("ncclGroupEnd", status).map_err(|error| error.to_string())
+        self.library.check_status("ncclGroupEnd", status).map_err(|error| error.to_string())
     }
 
     fn check(&self) -> Result<(), CommunicatorFault> {

@@ -13,7 +13,7 @@ use libloading::Library as Loaded;
 use super::error::Error;
 
 /// A communicator handle of one rank.
-pub(super) type Comm = *mut c_void;
+pub(super) type RawCommunicator = *mut c_void;
 
 /// `ncclUniqueId`.
 #[repr(C)]
@@ -123,18 +123,18 @@ macro_rules! functions {
 }
 functions! {
     ncclGetUniqueId(*mut RawId);
-    ncclCommInitRankConfig(*mut Comm, c_int, RawId, c_int, *mut Config);
-    ncclCommAbort(Comm);
-    ncclCommGetAsyncError(Comm, *mut u32);
+    ncclCommInitRankConfig(*mut RawCommunicator, c_int, RawId, c_int, *mut Config);
+    ncclCommAbort(RawCommunicator);
+    ncclCommGetAsyncError(RawCommunicator, *mut u32);
     ncclGroupStart();
     ncclGroupEnd();
-    ncclAllReduce(*const c_void, *mut c_void, usize, u32, u32, Comm, CUstream);
-    ncclReduce(*const c_void, *mut c_void, usize, u32, u32, c_int, Comm, CUstream);
-    ncclBroadcast(*const c_void, *mut c_void, usize, u32, c_int, Comm, CUstream);
-    ncclAllGather(*const c_void, *mut c_void, usize, u32, Comm, CUstream);
-    ncclReduceScatter(*const c_void, *mut c_void, usize, u32, u32, Comm, CUstream);
-    ncclSend(*const c_void, usize, u32, c_int, Comm, CUstream);
-    ncclRecv(*mut c_void, usize, u32, c_int, Comm, CUstream);
+    ncclAllReduce(*const c_void, *mut c_void, usize, u32, u32, RawCommunicator, CUstream);
+    ncclReduce(*const c_void, *mut c_void, usize, u32, u32, c_int, RawCommunicator, CUstream);
+    ncclBroadcast(*const c_void, *mut c_void, usize, u32, c_int, RawCommunicator, CUstream);
+    ncclAllGather(*const c_void, *mut c_void, usize, u32, RawCommunicator, CUstream);
+    ncclReduceScatter(*const c_void, *mut c_void, usize, u32, u32, RawCommunicator, CUstream);
+    ncclSend(*const c_void, usize, u32, c_int, RawCommunicator, CUstream);
+    ncclRecv(*mut c_void, usize, u32, c_int, RawCommunicator, CUstream);
 }
 
 impl Library {
@@ -169,7 +169,7 @@ impl Library {
     }
 
     /// Returns an error for a status other than success. An operation in progress is not an error.
-    pub fn done(&self, call: &'static str, status: u32) -> Result<(), Error> {
+    pub fn check_status(&self, call: &'static str, status: u32) -> Result<(), Error> {
         /// `ncclInProgress`.
         const IN_PROGRESS: u32 = 7;
         if matches!(status, 0 | IN_PROGRESS) { Ok(()) } else { Err(self.status(call, status)) }

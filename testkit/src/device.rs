@@ -35,12 +35,12 @@ pub fn device() -> Device {
 
 /// Exclusive use of the device within the process, as long as all tests that need it request it this way. The
 /// simulated driver's counts, reports and failures belong to the whole process.
-pub struct Alone {
+pub struct ExclusiveDevice {
     device: Device,
     _guard: MutexGuard<'static, ()>,
 }
 
-impl Deref for Alone {
+impl Deref for ExclusiveDevice {
     type Target = Device;
 
     fn deref(&self) -> &Device {
@@ -49,13 +49,13 @@ impl Deref for Alone {
 }
 
 /// Waits until no other test holds the device, and returns it.
-pub fn alone() -> Alone {
-    let guard = turn();
-    Alone { device: device(), _guard: guard }
+pub fn alone() -> ExclusiveDevice {
+    let guard = test_lock();
+    ExclusiveDevice { device: device(), _guard: guard }
 }
 
 /// Waits like [`alone`], for tests that must be able to drop the last context.
-pub fn turn() -> MutexGuard<'static, ()> {
+pub fn test_lock() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -72,7 +72,7 @@ pub fn simulated() -> Option<Device> {
 
 /// Returns [`alone`] on the simulated driver, and clears any error of the context. On a real one, prints that the
 /// test is skipped.
-pub fn simulated_alone() -> Option<Alone> {
+pub fn simulated_alone() -> Option<ExclusiveDevice> {
     let driver = driver();
     if !driver.is_simulated() {
         println!("not run: it needs the simulated driver, and this is the {driver}");
@@ -111,14 +111,14 @@ impl Device {
     }
 
     /// Returns the counts of live objects. `None` on a real driver.
-    pub fn live(&self) -> Option<cuweave_sim::Live> {
-        self.simulated.then(|| cuweave_sim::live().expect("counts"))
+    pub fn live(&self) -> Option<cuweave_sim::LiveObjects> {
+        self.simulated.then(|| cuweave_sim::live_objects().expect("counts"))
     }
 
     /// Seeds the scheduler of the simulated driver.
     pub fn schedule(&self, seed: u64) {
         if self.simulated {
-            cuweave_sim::seed(seed).expect("the simulated driver");
+            cuweave_sim::set_seed(seed).expect("the simulated driver");
         }
     }
 

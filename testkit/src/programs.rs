@@ -3,25 +3,25 @@
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, Device, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
-    StatementId,
+    Access, Buffer, BufferId, Device, DimId, Memory, Mode, Options, Order, Origin, Program, Statement,
+    StatementId, StatementKind,
 };
-use cuweave_core::order::{Regions, Source};
+use cuweave_core::order::{LoweredProgram, Regions};
 use cuweave_ptx::poly::Poly;
 
 /// A program under construction. All lengths and bounds are numbers, and elements have four bytes.
 #[derive(Clone, Debug, Default)]
-pub struct Writer {
+pub struct ProgramWriter {
     dims: Vector<DimId, u64>,
     buffers: Vector<BufferId, Buffer>,
     statements: Vector<StatementId, Statement>,
     outputs: Vec<BufferId>,
 }
 
-impl Writer {
+impl ProgramWriter {
     /// Returns an empty program whose first lengths and bounds are `dims`, in this order.
-    pub fn new(dims: &[u64]) -> Writer {
-        Writer { dims: dims.to_vec().into(), ..Writer::default() }
+    pub fn new(dims: &[u64]) -> ProgramWriter {
+        ProgramWriter { dims: dims.to_vec().into(), ..ProgramWriter::default() }
     }
 
     /// Returns the values of the lengths and bounds.
@@ -62,7 +62,7 @@ impl Writer {
     /// Declares a buffer and allocates it in the next statement.
     pub fn alloc(&mut self, name: &str, len: u64) -> BufferId {
         let id = self.buffer(name, Origin::Alloc(StatementId::new(self.statements.len())), len);
-        self.statement(name, Kind::Alloc(id), &[], &[]);
+        self.statement(name, StatementKind::Alloc(id), &[], &[]);
         id
     }
 
@@ -75,7 +75,7 @@ impl Writer {
     pub fn statement(
         &mut self,
         name: &str,
-        kind: Kind,
+        kind: StatementKind,
         accesses: &[Access],
         after: &[StatementId],
     ) -> StatementId {
@@ -99,8 +99,8 @@ impl Writer {
     }
 
     /// Returns the program in the form in which the macro passes it to the compiler.
-    pub fn source(self, name: &str, order: Order, memory: Option<Memory>) -> Source {
-        let Writer { dims, buffers, statements, outputs } = self;
+    pub fn source(self, name: &str, order: Order, memory: Option<Memory>) -> LoweredProgram {
+        let ProgramWriter { dims, buffers, statements, outputs } = self;
         let poisoned = Vector::filled(false, buffers.len());
         let program = Program {
             name: name.to_owned().into(),
@@ -113,7 +113,7 @@ impl Writer {
             outputs: outputs.into(),
         };
         let polys = dims.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
+        LoweredProgram { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
     }
 }
 

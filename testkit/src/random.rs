@@ -57,7 +57,7 @@ impl Random {
     }
 
     /// Returns one of the values.
-    pub fn of<T: Copy>(&mut self, values: &[T]) -> T {
+    pub fn choose<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len())]
     }
 

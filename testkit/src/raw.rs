@@ -20,5 +20,5 @@ pub use conditional::{
 };
 pub use context::Context;
 pub use graph::{Exec, Graph, Node};
-pub use notes::{Notes, Text, reports_of};
+pub use notes::{SimulatorCalls, Text, reports_of};
 pub use params::{alloc_params, copy_params, fill_params, kernel_params};

@@ -1,6 +1,6 @@
 //! Stand-ins for NVIDIA's libraries, for tests on the simulated driver.
 //!
-//! `driver_calls!` and `Calls` are for the sources of the stand-ins; `folder` and `Control` are for their tests. A
+//! `driver_calls!` and `CallCounts` are for the sources of the stand-ins; `folder` and `StandInControl` are for their tests. A
 //! stand-in is loaded by the name of the real library, so its tests run in a separate process (`process::ignored`).
 //! Its functions `..TestFail`, `..TestLive` and `..TestTake` are for tests.
 
@@ -48,14 +48,14 @@ pub fn is_capturing(stream: u64) -> bool {
 
 /// The calls of a library's functions, and the failure that a test has requested.
 #[derive(Debug, Default)]
-pub struct Calls {
+pub struct CallCounts {
     counts: BTreeMap<String, u32>,
     fault: Option<(String, u32, u32)>,
 }
 
-impl Calls {
-    pub const fn new() -> Calls {
-        Calls { counts: BTreeMap::new(), fault: None }
+impl CallCounts {
+    pub const fn new() -> CallCounts {
+        CallCounts { counts: BTreeMap::new(), fault: None }
     }
 
     /// Counts a call of a function. Returns the status to fail with, if a test has requested it.
@@ -88,10 +88,10 @@ impl Calls {
 }
 
 /// A callback that receives a line.
-pub type Hear = extern "C" fn(data: *mut c_void, start: *const u8, bytes: usize);
+pub type LineCallback = extern "C" fn(data: *mut c_void, start: *const u8, bytes: usize);
 
 /// Passes lines on to a test.
-pub fn pass(lines: &[String], hear: Hear, data: *mut c_void) {
+pub fn pass(lines: &[String], hear: LineCallback, data: *mut c_void) {
     lines.iter().for_each(|line| hear(data, line.as_ptr(), line.len()));
 }
 
@@ -112,7 +112,7 @@ pub fn folder(kind: &str, names: &[&str]) -> PathBuf {
 
 /// The functions of a stand-in that are for tests.
 #[derive(Debug)]
-pub struct Control {
+pub struct StandInControl {
     library: Library,
     prefix: &'static str,
 }
@@ -124,12 +124,12 @@ extern "C" fn hear(data: *mut c_void, start: *const u8, bytes: usize) {
     lines.push(String::from_utf8_lossy(text).into_owned());
 }
 
-impl Control {
+impl StandInControl {
     /// Opens the library `libNAME.so`. The names of its test functions begin with `prefix`.
-    pub fn open(name: &str, prefix: &'static str) -> Control {
+    pub fn open(name: &str, prefix: &'static str) -> StandInControl {
         // SAFETY: the library has no initialisers.
         let library = unsafe { Library::open(Some(format!("lib{name}.so")), RTLD_NOW) };
-        Control { library: library.expect("the library of the tests"), prefix }
+        StandInControl { library: library.expect("the library of the tests"), prefix }
     }
 
     /// Returns a test function.
@@ -164,7 +164,7 @@ impl Control {
     pub fn take(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         // SAFETY: as above.
-        let take: extern "C" fn(Hear, *mut c_void) = unsafe { self.function("Take") };
+        let take: extern "C" fn(LineCallback, *mut c_void) = unsafe { self.function("Take") };
         take(hear, std::ptr::from_mut(&mut lines).cast());
         lines
     }

@@ -6,15 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use cuweave_sim::Call;
+use cuweave_sim::DriverCall;
 
 /// A stream: its handle, and the thread for a per-thread default stream.
 type Stream = (u64, u64);
 type Clock = BTreeMap<Stream, u64>;
 
-/// Work in a stream, or an action of the host.
+/// OrderedWork in a stream, or an action of the host.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct OrderedWork {
     pub name: String,
     pub arguments: Vec<u64>,
     pub made: u64,
@@ -24,9 +24,9 @@ pub struct Work {
     clock: Clock,
 }
 
-impl Work {
+impl OrderedWork {
     /// Returns true if this comes after `first` in every execution.
-    pub fn is_after(&self, first: &Work) -> bool {
+    pub fn is_after(&self, first: &OrderedWork) -> bool {
         let stream = first.stream.expect("work in a stream");
         self.clock.get(&stream).is_some_and(|&at| at >= first.at)
     }
@@ -109,7 +109,7 @@ impl State {
     }
 
     /// Applies a call. Returns the work that it submits.
-    fn call(&mut self, call: &Call) -> Option<Work> {
+    fn call(&mut self, call: &DriverCall) -> Option<OrderedWork> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let argument = |at: usize| call.arguments[at];
         // These calls release the object even if they fail. Other failed calls have no effect.
@@ -118,7 +118,7 @@ impl State {
             return None;
         }
         match name {
-            "cuStreamCreate" if argument(1) & 1 == 0 => self.blocking.push(call.made),
+            "cuStreamCreate" if argument(1) & 1 == 0 => self.blocking.push(call.created),
             "cuEventRecord" => {
                 let stream = State::stream(argument(1), thread);
                 let clock = self.next(stream, thread);
@@ -143,7 +143,7 @@ impl State {
                 clocks.iter().for_each(|clock| join(self.hosts.entry(thread).or_default(), clock));
             }
             "cuModuleUnload" | "cuMemFreeHost" | "cuMemMap" | "cuMemUnmap" => {
-                return Some(Work {
+                return Some(OrderedWork {
                     name: name.to_owned(),
                     arguments: call.arguments.clone(),
                     made: 0,
@@ -158,7 +158,7 @@ impl State {
     }
 
     /// Returns the work that a call submits to a stream.
-    fn stream_work(&mut self, call: &Call) -> Option<Work> {
+    fn stream_work(&mut self, call: &DriverCall) -> Option<OrderedWork> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let at = stream_of(name)?;
         let stream = State::stream(call.arguments[at], thread);
@@ -175,26 +175,26 @@ impl State {
             self.execs.insert(call.arguments[0], clock.clone());
         }
         let (name, arguments) = (name.to_owned(), call.arguments.clone());
-        Some(Work { name, arguments, made: call.made, stream: Some(stream), at, clock })
+        Some(OrderedWork { name, arguments, made: call.created, stream: Some(stream), at, clock })
     }
 }
 
 /// Returns the work that the calls submit, in the order of the calls.
-pub fn of(calls: &[Call]) -> Vec<Work> {
+pub fn from_calls(calls: &[DriverCall]) -> Vec<OrderedWork> {
     let mut state = State::default();
     calls.iter().filter_map(|call| state.call(call)).collect()
 }
 
 /// Returns the work of one driver function.
-pub fn named<'w>(work: &'w [Work], name: &str) -> Vec<&'w Work> {
+pub fn named<'w>(work: &'w [OrderedWork], name: &str) -> Vec<&'w OrderedWork> {
     work.iter().filter(|work| work.name == name).collect()
 }
 
 /// Traces the driver calls of `work` and returns their order.
-pub fn trace<T>(work: impl FnOnce() -> T) -> (T, Vec<Work>) {
+pub fn trace<T>(work: impl FnOnce() -> T) -> (T, Vec<OrderedWork>) {
     cuweave_sim::take_trace().expect("a trace");
-    cuweave_sim::trace(true).expect("a trace");
+    cuweave_sim::set_trace(true).expect("a trace");
     let result = work();
-    cuweave_sim::trace(false).expect("a trace");
-    (result, of(&cuweave_sim::take_trace().expect("a trace")))
+    cuweave_sim::set_trace(false).expect("a trace");
+    (result, from_calls(&cuweave_sim::take_trace().expect("a trace")))
 }

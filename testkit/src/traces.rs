@@ -12,15 +12,15 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::plan::{Bound, Conflicts, MOST_BYTES, Problem, Rank};
+use cuweave_core::plan::{Bound, Conflicts, MAX_TOTAL_BYTES, Problem, Rank};
 use serde::Deserialize;
 
 /// The maximum number of rows of a trace. Conflicts are stored as a square matrix.
-pub const MOST_ROWS: usize = 65_536;
+pub const MAX_ROWS: usize = 65_536;
 
 /// A row: a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TraceRow {
     /// The buffer's name in the file.
     pub id: String,
     /// The first time of its live range.
@@ -32,14 +32,14 @@ pub struct Row {
     /// The alignment of its offset.
     pub alignment: u64,
     /// The intervals of its live range in which it holds fewer bytes.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<LiveGap>,
     /// The offset given in the file.
     pub offset: Option<u64>,
 }
 
 /// An interval of a live range in which the buffer holds only `held` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gap {
+pub struct LiveGap {
     /// Its first time.
     pub lower: i64,
     /// Its end (exclusive).
@@ -51,7 +51,7 @@ pub struct Gap {
 /// A line of a file, with the columns under both names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
+struct ColumnValues {
     #[serde(alias = "buffer", alias = "buffer_id")]
     id: String,
     #[serde(alias = "begin", alias = "start")]
@@ -72,14 +72,14 @@ struct Record {
 /// # Errors
 ///
 /// Returns the first problem, with its line or its buffer.
-pub fn read(text: &str) -> Result<Vector<Rank, Row>, String> {
-    let mut rows: Vector<Rank, Row> = Vector::new();
+pub fn read(text: &str) -> Result<Vector<Rank, TraceRow>, String> {
+    let mut rows: Vector<Rank, TraceRow> = Vector::new();
     let mut seen = BTreeSet::new();
     let mut sum = 0u64;
     for record in csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes()).deserialize() {
         let row = row(record.map_err(|fault| fault.to_string())?)?;
-        if rows.len() == MOST_ROWS {
-            return Err(format!("more than {MOST_ROWS} buffers"));
+        if rows.len() == MAX_ROWS {
+            return Err(format!("more than {MAX_ROWS} buffers"));
         }
         if !seen.insert(row.id.clone()) {
             return Err(format!("the id `{}` is used twice", row.id));
@@ -88,18 +88,19 @@ pub fn read(text: &str) -> Result<Vector<Rank, Row>, String> {
             .size
             .checked_next_multiple_of(row.alignment)
             .and_then(|room| sum.checked_add(room))
-            .filter(|&sum| sum <= MOST_BYTES)
+            .filter(|&sum| sum <= MAX_TOTAL_BYTES)
             .ok_or_else(|| format!("the sizes overflow with `{}`: their sum is above 2^62", row.id))?;
         rows.push(row);
     }
     Ok(rows)
 }
 
-fn row(record: Record) -> Result<Row, String> {
-    let Record { id, lower, upper, end, size, alignment, gaps, offset, .. } = record;
+fn row(record: ColumnValues) -> Result<TraceRow, String> {
+    let ColumnValues { id, lower, upper, end, size, alignment, gaps, offset, .. } = record;
     let inclusive = upper.is_none();
     let upper = last(upper.or(end).ok_or_else(|| format!("`{id}` has no end"))?, inclusive)?;
-    let mut row = Row { id, lower, upper, size, alignment: alignment.unwrap_or(1), gaps: Vec::new(), offset };
+    let mut row =
+        TraceRow { id, lower, upper, size, alignment: alignment.unwrap_or(1), gaps: Vec::new(), offset };
     if row.upper < row.lower {
         return Err(format!("`{}` ends at {} before it begins at {}", row.id, row.upper, row.lower));
     }
@@ -121,7 +122,7 @@ fn last(at: i64, inclusive: bool) -> Result<i64, String> {
     at.checked_add(i64::from(inclusive)).ok_or_else(|| format!("`{at}` overflows"))
 }
 
-fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
+fn read_gap(text: &str, inclusive: bool, row: &TraceRow) -> Result<LiveGap, String> {
     let unknown =
         || format!("the gap `{text}` of `{}` is neither lower-upper nor lower-upper@from:to", row.id);
     let (span, window) = match text.split_once('@') {
@@ -149,13 +150,13 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
             to - from
         }
     };
-    Ok(Gap { lower, upper, held })
+    Ok(LiveGap { lower, upper, held })
 }
 
 /// Returns the placement problem of a trace. Its bound is the maximum number of bytes that are live at the same
 /// time.
 #[must_use]
-pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
+pub fn problem(rows: &Vector<Rank, TraceRow>) -> Problem {
     let (mut cliques, mut bound) = sweep(rows);
     let conflicts = Conflicts::of_cliques(rows.len(), &cliques);
     for (b, row) in rows.enumerate() {
@@ -174,7 +175,7 @@ pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
 
 /// Returns the changes of held bytes: the time, the buffer, and the bytes that it holds from then on. Sorted by
 /// time.
-fn events(rows: &Vector<Rank, Row>) -> Vec<(i64, Rank, u64)> {
+fn events(rows: &Vector<Rank, TraceRow>) -> Vec<(i64, Rank, u64)> {
     let mut events = Vec::new();
     for (b, row) in rows.enumerate() {
         if row.lower == row.upper {
@@ -194,7 +195,7 @@ fn events(rows: &Vector<Rank, Row>) -> Vec<(i64, Rank, u64)> {
 
 /// Sweeps over time. Returns the maximal sets of buffers that are live at the same time, and the set that holds the
 /// most bytes.
-fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
+fn sweep(rows: &Vector<Rank, TraceRow>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
     let events = events(rows);
     let mut held = Vector::filled(0u64, rows.len());
     let mut live: Vec<Rank> = Vec::new();
@@ -231,9 +232,9 @@ fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
 /// # Errors
 ///
 /// Returns the first problem.
-pub fn check(rows: &Vector<Rank, Row>, offsets: &Vector<Rank, u64>, total: u64) -> Result<(), String> {
+pub fn check(rows: &Vector<Rank, TraceRow>, offsets: &Vector<Rank, u64>, total: u64) -> Result<(), String> {
     // The intervals of a live range in which the buffer holds bytes.
-    let spans = |row: &Row| {
+    let spans = |row: &TraceRow| {
         let mut spans = Vec::new();
         let mut from = row.lower;
         for gap in row.gaps.iter().filter(|gap| gap.held == 0) {

@@ -152,7 +152,7 @@ fn kernels_that_cannot_be_loaded_are_told() {
     let load = || -> cuweave::Result<Blas> { Ok(Blas::new(&device.ctx)?) };
     let mut failed = 0;
     for call in ["cuModuleLoadData", "cuDeviceGetAttribute"] {
-        cuweave_sim::fail(call, 1, 999).expect("the simulated driver");
+        cuweave_sim::inject_fault(call, 1, 999).expect("the simulated driver");
         let result = load();
         failed += u32::from(cuweave_sim::clear_faults().expect("the simulated driver") == 0);
         let error = result.expect_err(call);

@@ -2,7 +2,7 @@
 //! those of the launches as written.
 
 use cuweave::prelude::*;
-use cuweave::report::{Report, WhyApart};
+use cuweave::report::{Report, UnbatchedReason};
 use cuweave_testkit::device::{alone, simulated, simulated_alone};
 use cuweave_testkit::faults::{GRAPH, LOAD, NOT_SUPPORTED};
 use cuweave_testkit::process::apart;
@@ -104,7 +104,7 @@ fn branches_in_a_loop_become_a_launch_a_level() {
         assert_eq!((written.kernels, written.batches.len(), written.overlapped), (25, 0, 0), "{written}");
         assert_eq!((batched.kernels, batched.batches.len()), (4, 3), "{batched}");
         assert!(batched.batches.iter().all(|batch| batch.len() == 8), "{batched}");
-        assert!(batched.apart.is_empty(), "{batched}");
+        assert!(batched.unbatched.is_empty(), "{batched}");
         assert_eq!(overlapped.overlapped, 16, "{overlapped}");
         for report in [everything, in_nodes] {
             assert!(report.kernels <= 4 && report.launches == 25, "{report}");
@@ -261,8 +261,8 @@ fn a_batch_crosses_no_border() {
         let graph = separate(&device.ctx, N, &mut x, &a, &b, &c).expect("it builds");
         let report = graph.report();
         assert_eq!((report.launches, report.kernels, report.batches.len()), (6, 6, 0), "{report}");
-        let reasons = report.apart.iter().flat_map(|apart| &apart.reasons);
-        assert!(reasons.into_iter().any(|reason| *reason == WhyApart::Bodies), "{report}");
+        let reasons = report.unbatched.iter().flat_map(|apart| &apart.reasons);
+        assert!(reasons.into_iter().any(|reason| *reason == UnbatchedReason::Bodies), "{report}");
         assert!(report.to_string().contains("different bodies"), "{report}");
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");
@@ -385,7 +385,7 @@ fn many_branches_in_a_body_stand_in_lanes() {
         let (mut x, mut flag) = (device.upload(&[7u32; 32 * 40]), device.upload(&[2u32]));
         let graph = crowd(&device.ctx, N, &mut x, &mut flag).expect("it builds");
         let report = graph.report();
-        assert!(report.serialized > 0 && !report.in_lanes.is_empty(), "{report}");
+        assert!(report.serialized > 0 && !report.serialized_branches.is_empty(), "{report}");
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");
         drop(exec);
@@ -509,7 +509,7 @@ fn every_call_around_bodies_with_batches_may_fail() {
             let before = device.live();
             let (mut x, mut y) = (device.upload(&[7u32; 4 * 40]), device.upload(&[9u32; 40]));
             let (which, mut turns) = (device.upload(&[5u32]), device.upload(&[2u32]));
-            cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("the simulated driver");
+            cuweave_sim::inject_fault(call, nth, NOT_SUPPORTED).expect("the simulated driver");
             let ran = (|| {
                 let graph = everything(&device.ctx, N, 3, &mut x, &mut y, &which, &mut turns)?;
                 let mut exec = graph.instantiate()?;

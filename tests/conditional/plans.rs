@@ -385,7 +385,7 @@ fn every_call_around_conditions_may_fail() {
         let before = device.live();
         let mut failures = 0;
         for nth in 1..100 {
-            cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("the simulated driver");
+            cuweave_sim::inject_fault(call, nth, NOT_SUPPORTED).expect("the simulated driver");
             let built = arms(&device.ctx, N, &mut x, &which).and_then(|graph| graph.instantiate());
             let failed = built.as_ref().err().map(ToString::to_string);
             drop(built);

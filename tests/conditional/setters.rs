@@ -175,7 +175,7 @@ const VALUES: [u32; 28] = [
 ];
 
 /// Returns the number of nodes of each condition-setting kernel, by name, in the graphs that kernels were added to.
-fn setters(calls: &[cuweave_sim::Call]) -> BTreeMap<String, usize> {
+fn setters(calls: &[cuweave_sim::DriverCall]) -> BTreeMap<String, usize> {
     let adds = calls.iter().filter(|call| call.name.starts_with("cuGraphAddKernelNode"));
     let graphs: BTreeSet<u64> = adds.map(|call| call.arguments[1]).collect();
     let mut names = BTreeMap::new();
@@ -214,11 +214,11 @@ macro_rules! chooses {
             let (mut x, mut flag) = (device.upload(&[7u32; N as usize]), device.upload(&[value]));
             if device.simulated {
                 cuweave_sim::take_trace().expect("a trace");
-                cuweave_sim::trace(true).expect("a trace");
+                cuweave_sim::set_trace(true).expect("a trace");
             }
             let graph = $program(&device.ctx, N, &mut x, &mut flag).expect("it builds");
             if device.simulated {
-                cuweave_sim::trace(false).expect("a trace");
+                cuweave_sim::set_trace(false).expect("a trace");
                 let found = setters(&cuweave_sim::take_trace().expect("a trace"));
                 let wanted =
                     BTreeMap::from($setters.map(|(name, count): (&str, usize)| (name.to_owned(), count)));

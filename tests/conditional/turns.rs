@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use cuweave::prelude::*;
-use cuweave::{ArenaPool, LoopTurns};
+use cuweave::{ArenaPool, LoopIterations};
 use cuweave_testkit::device::alone;
 
 #[cuweave::kernels("tests/kernels/decide.ptx")]
@@ -16,10 +16,10 @@ unsafe extern "ptx-kernel" {
 
 const N: usize = 40;
 
-fn numbers(turns: cuweave::Result<LoopTurns>) -> (u64, u64, u64) {
+fn numbers(turns: cuweave::Result<LoopIterations>) -> (u64, u64, u64) {
     let turns = turns.expect("the turns of a loop");
     assert_eq!(turns.limit_hit(), turns.limited > 0);
-    (turns.entries, turns.limited, turns.turns)
+    (turns.entries, turns.limited, turns.iterations)
 }
 
 macro_rules! limited {
@@ -67,16 +67,16 @@ fn a_limit_is_hit_or_not() {
                     let (mut go, mut other) = (device.upload(&[wanted]), device.upload(&[1u32]));
                     let graph = $program(&device.ctx, N as u32, &mut x, &mut go, &mut other).expect("it builds");
                     let mut exec = graph.instantiate().expect("an exec");
-                    assert_eq!(numbers(exec.turns_solve()), (0, 0, 0), "before the first launch");
+                    assert_eq!(numbers(exec.iterations_solve()), (0, 0, 0), "before the first launch");
                     exec.launch(&device.stream).expect("a launch");
-                    assert_eq!(numbers(exec.turns_solve()), expected, "{wanted}");
-                    assert_eq!(exec.turns_solve().expect("turns").at_most, 5);
-                    assert_eq!(numbers(exec.turns("solve")), expected);
-                    assert_eq!(numbers(exec.turns_never()), (1, 0, 0));
+                    assert_eq!(numbers(exec.iterations_solve()), expected, "{wanted}");
+                    assert_eq!(exec.iterations_solve().expect("turns").at_most, 5);
+                    assert_eq!(numbers(exec.iterations("solve")), expected);
+                    assert_eq!(numbers(exec.iterations_never()), (1, 0, 0));
                     // Only the last launch counts, with the remaining iterations.
                     exec.launch(&device.stream).expect("a launch");
                     let left = u64::from(wanted.saturating_sub(5));
-                    assert_eq!(numbers(exec.turns_solve()), (1, u64::from(left > 5), left.min(5)), "{wanted}");
+                    assert_eq!(numbers(exec.iterations_solve()), (1, u64::from(left > 5), left.min(5)), "{wanted}");
                 }
             }
         )*};
@@ -102,7 +102,7 @@ fn members_of_a_pool_have_records_of_their_own() {
         })
         .collect();
     execs.iter_mut().for_each(|exec| exec.launch(&device.stream).expect("a launch"));
-    let found: Vec<_> = execs.iter().map(|exec| numbers(exec.turns_solve())).collect();
+    let found: Vec<_> = execs.iter().map(|exec| numbers(exec.iterations_solve())).collect();
     assert_eq!(found, [(1, 1, 5), (1, 0, 3)]);
     drop(execs);
     device.nothing_reported();
@@ -166,19 +166,20 @@ fn entries_add_up_in_bodies_and_turns() {
             let mut exec = graph.instantiate().expect("an exec");
             exec.launch(&device.stream).expect("a launch");
             let times = u64::from(outer);
-            assert_eq!(numbers(exec.turns_often()), (times, times, 2 * times));
+            assert_eq!(numbers(exec.iterations_often()), (times, times, 2 * times));
             // Two calls with the same path: their sum.
             let called = [(1, 1, 3), (1, 0, 1), (0, 0, 0)][which as usize];
-            assert_eq!(numbers(exec.turns("inner.turns")), called);
+            assert_eq!(numbers(exec.iterations("inner.turns")), called);
             // With flags of 2, 3 and 4, the loop has 2, 3 and 3 iterations; the limit ends the last.
-            let of_turn: Vec<_> = (0..3).map(|i| numbers(exec.turns(&format!("inner[{i}].turns")))).collect();
+            let of_turn: Vec<_> =
+                (0..3).map(|i| numbers(exec.iterations(&format!("inner[{i}].turns")))).collect();
             assert_eq!(of_turn, [(1, 0, 2), (1, 0, 3), (1, 1, 3)]);
             // It is one loop in the source, so its iterations add up.
-            assert_eq!(numbers(exec.turns_each()), (3, 0, 1));
+            assert_eq!(numbers(exec.iterations_each()), (3, 0, 1));
             // The loop is not entered again: the numbers are zero, not those of the previous launch.
             exec.launch(&device.stream).expect("a launch");
-            assert_eq!(numbers(exec.turns_often()), (0, 0, 0));
-            let error = exec.turns("turns").expect_err("it is in calls").to_string();
+            assert_eq!(numbers(exec.iterations_often()), (0, 0, 0));
+            let error = exec.iterations("turns").expect_err("it is in calls").to_string();
             assert!(error.contains("`nested`: no loop with a limit is called `turns`"), "{error}");
             assert!(error.contains("[0].turns`") && error.contains("`often`"), "{error}");
         }
@@ -211,12 +212,12 @@ fn loops_of_one_name_are_told_apart() {
     assert!(graph.dot().contains("down"), "{}", graph.dot());
     let mut exec = graph.instantiate().expect("an exec");
     exec.launch(&device.stream).expect("a launch");
-    let error = exec.turns("while").expect_err("which one?").to_string();
+    let error = exec.iterations("while").expect_err("which one?").to_string();
     assert_eq!(
         error,
         "`unnamed`: 2 loops with a limit are called `while`: give each a label, as in `'solve: while go { .. }`"
     );
-    let error = exec.turns("down").expect_err("it has no limit").to_string();
+    let error = exec.iterations("down").expect_err("it has no limit").to_string();
     assert_eq!(error, "`unnamed`: no loop with a limit is called `down`: those with a limit are `while`");
     drop(exec);
     device.nothing_reported();
@@ -234,13 +235,13 @@ fn a_read_waits_for_the_last_launch() {
         exec.launch(&stream).expect("a launch");
         let found = std::thread::scope(|scope| {
             let exec = &mut exec;
-            scope.spawn(move || numbers(exec.turns_turns())).join().expect("no panic")
+            scope.spawn(move || numbers(exec.iterations_turns())).join().expect("no panic")
         });
         assert_eq!(found, expected);
     }
     let profile = exec.profile(&stream, 2).expect("a profile");
     assert!(profile.to_string().contains("turns"), "{profile}");
-    assert_eq!(numbers(exec.turns_turns()), (1, 0, 0));
+    assert_eq!(numbers(exec.iterations_turns()), (1, 0, 0));
     drop(exec);
     device.nothing_reported();
 }
@@ -274,11 +275,11 @@ fn an_output_tells_the_turns_of_its_launch() {
     let mut exec = graph.instantiate().expect("an exec");
     let output = exec.launch(&device.stream).expect("a launch");
     let [first, second] = [CALLED, CALLED + 1].map(|line| format!("solved:{line}.solve"));
-    assert_eq!(numbers(output.turns(&first)), (1, 0, 3));
-    assert_eq!(numbers(output.turns(&second)), (1, 1, 5));
-    assert_eq!(numbers(output.turns("solved.solve")), (2, 1, 8), "both calls");
+    assert_eq!(numbers(output.iterations(&first)), (1, 0, 3));
+    assert_eq!(numbers(output.iterations(&second)), (1, 1, 5));
+    assert_eq!(numbers(output.iterations("solved.solve")), (2, 1, 8), "both calls");
     drop(output);
-    assert_eq!(numbers(exec.turns("solved.solve")), (2, 1, 8));
+    assert_eq!(numbers(exec.iterations("solved.solve")), (2, 1, 8));
     drop(exec);
     device.nothing_reported();
 }

@@ -1,6 +1,8 @@
 //! Declarations of the entries of a PTX file, derived from the PTX.
 
-use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function, Item, Site, Space, Statement};
+use cuweave_ptx::{
+    self as ptx, AccessClass, Analysis, Function, Item, Site, StateSpace, Statement, TypeClass,
+};
 
 /// The declared kind of a parameter.
 #[derive(Debug)]
@@ -50,14 +52,14 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
     let mut analysis = Analysis::new(&module);
     let (mut entries, mut left) = (Vec::new(), Vec::new());
     let external = |variable: &ptx::Variable<'_>| {
-        variable.space == Space::Shared && variable.linkage == ptx::Linkage::Extern
+        variable.space == StateSpace::Shared && variable.linkage == ptx::Linkage::Extern
     };
     let outside = module.items.iter().any(|item| matches!(item, Item::Variable(found) if external(found)));
     for function in module.entries() {
         let mut pointers = analysis.pointers(function);
         declared(function.name).into_iter().for_each(|at| pointers[at] = true);
         let facts = analysis.kernel(function.name, &pointers);
-        let opaque = function.parameters.iter().any(|parameter| parameter.class() == Class::Opaque);
+        let opaque = function.parameters.iter().any(|parameter| parameter.class() == TypeClass::Opaque);
         let hidden_address = facts
             .parameters
             .iter()
@@ -114,10 +116,10 @@ fn three(function: &Function<'_>, directive: &str) -> Option<[u32; 3]> {
 
 fn buffer(facts: &ptx::ParameterFacts) -> Parameter {
     let kind = match facts.access() {
-        Access::Nothing | Access::Reads => Kind::Read,
-        Access::Writes => Kind::Write,
-        Access::Atomics => Kind::Atomic,
-        Access::ReadsAndWrites | Access::Unknown => Kind::ReadWrite,
+        AccessClass::Nothing | AccessClass::Reads => Kind::Read,
+        AccessClass::Writes => Kind::Write,
+        AccessClass::Atomics => Kind::Atomic,
+        AccessClass::ReadsAndWrites | AccessClass::Unknown => Kind::ReadWrite,
     };
     let sites = [&facts.atomics, &facts.writes, &facts.reads];
     let ty = sites.into_iter().flatten().find_map(element).unwrap_or("u8");
@@ -149,12 +151,12 @@ fn element(site: &Site) -> Option<&'static str> {
 
 fn value(parameter: &ptx::Parameter<'_>) -> Parameter {
     let ty = match (parameter.class(), parameter.size()) {
-        (Class::Float, 4) => "f32",
-        (Class::Float, 8) => "f64",
-        (Class::Integer | Class::Bits, 1) => "u8",
-        (Class::Integer | Class::Bits, 2) => "u16",
-        (Class::Integer | Class::Bits, 4) => "u32",
-        (Class::Integer | Class::Bits, 8) => "u64",
+        (TypeClass::Float, 4) => "f32",
+        (TypeClass::Float, 8) => "f64",
+        (TypeClass::Integer | TypeClass::Bits, 1) => "u8",
+        (TypeClass::Integer | TypeClass::Bits, 2) => "u16",
+        (TypeClass::Integer | TypeClass::Bits, 4) => "u32",
+        (TypeClass::Integer | TypeClass::Bits, 8) => "u64",
         (_, size) => return Parameter { kind: Kind::Aggregate(size, parameter.align()), ty: "" },
     };
     Parameter { kind: Kind::Scalar, ty }

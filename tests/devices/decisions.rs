@@ -58,8 +58,8 @@ fn turns() {
     for _ in 0..2 {
         exec.launch(&streams[0]).expect("it launches");
     }
-    let turns = [exec.turns_first(), exec.turns_second(), exec.turns_third()];
-    assert_eq!(turns.map(|loops| loops.expect("its turns").turns), [3, 2, 1]);
+    let turns = [exec.iterations_first(), exec.iterations_second(), exec.iterations_third()];
+    assert_eq!(turns.map(|loops| loops.expect("its iterations").iterations), [3, 2, 1]);
     exec.profile(&streams[0], 1).expect("a profile");
     drop(exec);
     assert_eq!(streams[0].clone_dtoh(&x).expect("a download")[0], 8.0f32.powi(4));

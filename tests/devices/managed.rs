@@ -4,7 +4,7 @@
 use cuweave::managed::{Attach, Location};
 use cuweave::prelude::*;
 use cuweave::{Error, Managed};
-use cuweave_sim::Pages;
+use cuweave_sim::PageCounts;
 
 use crate::programs::kernels::scale;
 use crate::support::{contexts, silent, streams, with_devices};
@@ -17,8 +17,8 @@ fn doubled(n: u32, x: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
 }
 
-fn counted(work: impl FnOnce()) -> Pages {
-    let pages = || cuweave_sim::pages().expect("the simulated driver");
+fn counted(work: impl FnOnce()) -> PageCounts {
+    let pages = || cuweave_sim::page_counts().expect("the simulated driver");
     let before = pages();
     work();
     pages() - before
@@ -73,7 +73,7 @@ fn mapped() {
         .iter()
         .map(|ctx| doubled(ctx, LEN as u32, &x).expect("it builds").instantiate().expect("an exec"))
         .collect();
-    let resident = |device: Option<u32>| cuweave_sim::resident(device).expect("the simulated driver");
+    let resident = |device: Option<u32>| cuweave_sim::resident_pages(device).expect("the simulated driver");
     x.prefetch(&streams[0], .., Location::Device(0)).expect("a prefetch");
     assert_eq!([Some(0), Some(1), None].map(resident), [2, 0, 0]);
     // If the devices are peers, the pages are mapped for device 1 in advance and stay in place.
@@ -110,7 +110,7 @@ fn idle() {
     let mut exec =
         doubled(&contexts[1], LEN as u32, &mut other).expect("it builds").instantiate().expect("an exec");
     exec.launch(&streams[1]).expect("it launches");
-    let waits = || cuweave_sim::calls().expect("counts").get("cuCtxSynchronize").copied().unwrap_or(0);
+    let waits = || cuweave_sim::call_counts().expect("counts").get("cuCtxSynchronize").copied().unwrap_or(0);
     let before = waits();
     let view = x.host_mut().expect("a view");
     assert_eq!(waits() - before, 2, "both devices are waited for");

@@ -55,7 +55,7 @@ fn nothing_reported() {
 }
 
 fn called(name: &str) -> u64 {
-    cuweave_sim::calls().expect("counts").get(name).copied().unwrap_or(0)
+    cuweave_sim::call_counts().expect("counts").get(name).copied().unwrap_or(0)
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn one_write_reaches_all_devices() {
 fn writes() {
     let contexts = contexts();
     let streams = streams(&contexts);
-    let before = cuweave_sim::live().unwrap();
+    let before = cuweave_sim::live_objects().unwrap();
     let memory = memories(&streams, 2 * STEP);
     let object = complete(&contexts, 4 * STEP);
     assert_eq!(object.num_bytes(), 4 * STEP);
@@ -119,7 +119,7 @@ fn writes() {
     assert_eq!(called("cuMulticastBindMem") == 0 && called("cuMulticastBindAddr") == 0, by_device);
     drop((memory_back, memory));
     drop((object, all, bound));
-    assert_eq!(cuweave_sim::live().unwrap(), before, "all is freed");
+    assert_eq!(cuweave_sim::live_objects().unwrap(), before, "all is freed");
     nothing_reported();
 }
 
@@ -133,7 +133,7 @@ fn the_parts_end_in_any_order() {
 fn orders() {
     let contexts = contexts();
     let streams = streams(&contexts);
-    let before = cuweave_sim::live().unwrap();
+    let before = cuweave_sim::live_objects().unwrap();
     for order in 0..24 {
         let memory = memories(&streams, STEP);
         let object = complete(&contexts, STEP);
@@ -148,7 +148,7 @@ fn orders() {
             rest /= parts.len();
             drop(parts.remove(at));
         }
-        assert_eq!(cuweave_sim::live().unwrap(), before, "order {order}");
+        assert_eq!(cuweave_sim::live_objects().unwrap(), before, "order {order}");
     }
     contexts.iter().for_each(|ctx| ctx.check_err().expect("no call in a drop failed"));
     nothing_reported();
@@ -251,7 +251,7 @@ fn unsupported() {
             .collect();
         joined.into_iter().for_each(|thread| assert!(expected(thread.join().unwrap())));
     });
-    let counts = cuweave_sim::calls().unwrap();
+    let counts = cuweave_sim::call_counts().unwrap();
     let made: Vec<_> =
         counts.iter().filter(|(name, count)| name.contains("Multicast") && **count > 0).collect();
     assert!(made.is_empty(), "{made:?}");
@@ -268,7 +268,7 @@ fn a_team_forms_one_object() {
 #[ignore = "run by another test, with several devices"]
 fn members() {
     let contexts = contexts();
-    let before = cuweave_sim::live().unwrap();
+    let before = cuweave_sim::live_objects().unwrap();
     let members = team(&contexts, Duration::from_secs(60)).unwrap();
     std::thread::scope(|scope| {
         for member in members {
@@ -294,7 +294,7 @@ fn members() {
         }
     });
     assert_eq!(called("cuMulticastCreate"), 1);
-    assert_eq!(cuweave_sim::live().unwrap(), before, "all is freed");
+    assert_eq!(cuweave_sim::live_objects().unwrap(), before, "all is freed");
     nothing_reported();
 }
 
@@ -307,7 +307,7 @@ fn nobody_hangs_where_a_member_is_missing() {
 #[ignore = "run by another test, with several devices"]
 fn missing_members() {
     let contexts = contexts();
-    let before = cuweave_sim::live().unwrap();
+    let before = cuweave_sim::live_objects().unwrap();
     let begun = Instant::now();
     let long = Duration::from_secs(300);
     // One is dropped before it joins, one after it joined; one panics before it adds its device; one never adds it.
@@ -347,7 +347,7 @@ fn missing_members() {
             let gone = |fault: &MulticastFault| matches!(fault, MulticastFault::MemberGone { rank: 2, .. });
             assert!(faults.len() == 3 && faults.iter().all(gone), "{way}: {faults:?}");
         }
-        assert_eq!(cuweave_sim::live().unwrap(), before, "way {way}");
+        assert_eq!(cuweave_sim::live_objects().unwrap(), before, "way {way}");
     }
     // One member is alive but does nothing.
     let mut members = team(&contexts, Duration::from_millis(100)).unwrap();
@@ -377,7 +377,7 @@ fn missing_members() {
         }
     });
     assert!(begun.elapsed() < long, "the patience was not needed");
-    assert_eq!(cuweave_sim::live().unwrap(), before);
+    assert_eq!(cuweave_sim::live_objects().unwrap(), before);
     nothing_reported();
 }
 
@@ -415,10 +415,10 @@ fn whole_life(contexts: &[Arc<CudaContext>], streams: &[Arc<CudaStream>]) -> Res
 fn faults() {
     let contexts = contexts();
     let streams = streams(&contexts);
-    let before = cuweave_sim::live().unwrap();
-    let counted = cuweave_sim::calls().unwrap();
+    let before = cuweave_sim::live_objects().unwrap();
+    let counted = cuweave_sim::call_counts().unwrap();
     whole_life(&contexts, &streams).unwrap();
-    let calls: Vec<(String, u64)> = cuweave_sim::calls()
+    let calls: Vec<(String, u64)> = cuweave_sim::call_counts()
         .unwrap()
         .into_iter()
         .map(|(name, count)| {
@@ -442,7 +442,7 @@ fn faults() {
     for (call, count) in calls {
         for nth in 1..=count {
             // CUDA_ERROR_UNKNOWN
-            cuweave_sim::fail(&call, nth, 999).expect("a fault");
+            cuweave_sim::inject_fault(&call, nth, 999).expect("a fault");
             let result = whole_life(&contexts, &streams);
             let recorded = contexts.iter().filter(|ctx| ctx.check_err().is_err()).count();
             match result {
@@ -453,7 +453,7 @@ fn faults() {
                 }
             }
             cuweave_sim::clear_faults().unwrap();
-            assert_eq!(cuweave_sim::live().unwrap(), before, "{nth}. {call}");
+            assert_eq!(cuweave_sim::live_objects().unwrap(), before, "{nth}. {call}");
         }
     }
     // The binding failures that have names.
@@ -466,7 +466,7 @@ fn faults() {
         (802, MulticastFault::SystemNotReady),
         (401, MulticastFault::IllegalState),
     ] {
-        cuweave_sim::fail(bind, 1, code).expect("a fault");
+        cuweave_sim::inject_fault(bind, 1, code).expect("a fault");
         assert_eq!(fault(object.bind(0, &memory[0], 0, STEP)), expected);
         assert!(object.bind(0, &memory[0], 0, STEP).is_ok(), "the failed binding holds nothing");
     }
@@ -512,7 +512,7 @@ fn plain_access() {
 #[test]
 fn the_driver_waits_for_all_devices_and_says_so() {
     if driver().is_simulated() {
-        let settings = [("CUWEAVE_SIM_DEVICES", "2"), ("CUWEAVE_SIM_PATIENCE", "50")];
+        let settings = [("CUWEAVE_SIM_DEVICES", "2"), ("CUWEAVE_SIM_TIMEOUT", "50")];
         let text = apart("multicast::bare_driver", &settings);
         assert!(text.contains("waits for all devices of a multicast object, which has 1 of 2"), "{text}");
     }
@@ -547,7 +547,7 @@ fn bare_driver() {
             cuweave_sim::take_reports().unwrap().into_iter().map(|report| report.kind).collect();
         assert_eq!(kinds, ["deadlock"; 3]);
         // The other device is added while a bind waits.
-        cuweave_sim::patience(60_000).unwrap();
+        cuweave_sim::set_wait_timeout(60_000).unwrap();
         let other = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(30));
             code(sys::cuMulticastAddDevice(object, 1))

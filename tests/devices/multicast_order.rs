@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream};
 use cuweave::multicast::{Binding, Complete, Forming, Mapping, Memory};
 
-use cuweave_sim::Call;
+use cuweave_sim::DriverCall;
 use cuweave_testkit::device::driver;
 use cuweave_testkit::process::apart;
 
@@ -50,7 +50,7 @@ type Use = (bool, u64);
 
 /// Returns the pairs of accesses where one is enqueued while a thread waits for the other, and which of them
 /// conflict.
-fn met(calls: &[Call], conflict: impl Fn(Use, Use) -> bool) -> (Vec<(Use, Use)>, usize) {
+fn met(calls: &[DriverCall], conflict: impl Fn(Use, Use) -> bool) -> (Vec<(Use, Use)>, usize) {
     let mut open: BTreeMap<u64, Use> = BTreeMap::new();
     let (mut met, mut uses) = (Vec::new(), 0);
     for call in calls {
@@ -71,9 +71,9 @@ fn met(calls: &[Call], conflict: impl Fn(Use, Use) -> bool) -> (Vec<(Use, Use)>,
 }
 
 /// Runs each of `uses` on its own thread, and returns the driver calls.
-fn traced(uses: Vec<Box<dyn FnOnce() + Send + '_>>) -> Vec<Call> {
+fn traced(uses: Vec<Box<dyn FnOnce() + Send + '_>>) -> Vec<DriverCall> {
     cuweave_sim::take_trace().expect("a trace");
-    cuweave_sim::trace(true).expect("a trace");
+    cuweave_sim::set_trace(true).expect("a trace");
     let barrier = std::sync::Barrier::new(uses.len());
     std::thread::scope(|scope| {
         for used in uses {
@@ -84,7 +84,7 @@ fn traced(uses: Vec<Box<dyn FnOnce() + Send + '_>>) -> Vec<Call> {
             });
         }
     });
-    cuweave_sim::trace(false).expect("a trace");
+    cuweave_sim::set_trace(false).expect("a trace");
     cuweave_sim::take_trace().expect("a trace")
 }
 
@@ -203,11 +203,11 @@ fn failed_waits() {
     let object = complete(&contexts, STEP);
     let _bound = bind(&object, 0, &memory);
     let (all, stream) = (object.map().unwrap(), contexts[0].new_stream().unwrap());
-    let waited = || cuweave_sim::calls().unwrap().get("cuCtxSynchronize").copied().unwrap_or(0);
+    let waited = || cuweave_sim::call_counts().unwrap().get("cuCtxSynchronize").copied().unwrap_or(0);
     let before = waited();
-    cuweave_sim::fail("cuStreamSynchronize", 1, NOT_SUPPORTED).unwrap();
+    cuweave_sim::inject_fault("cuStreamSynchronize", 1, NOT_SUPPORTED).unwrap();
     all.write(&stream, 0, &[1_u32; MANY]).expect_err("its wait fails");
-    cuweave_sim::fail("cuStreamSynchronize", 1, NOT_SUPPORTED).unwrap();
+    cuweave_sim::inject_fault("cuStreamSynchronize", 1, NOT_SUPPORTED).unwrap();
     memory[0].read::<u32>(&stream, 0, MANY).expect_err("its wait fails");
     assert_eq!(waited(), before + 2);
     assert_eq!(cuweave_sim::clear_faults(), Ok(0));

@@ -83,7 +83,7 @@ fn run(
         arguments.push((device, streams[device].clone_htod(&values).expect("an upload"), values));
     }
     let mut b = Builder::over(contexts, "random");
-    b.memory(random.of(&[Memory::Nodes, Memory::Arena, Memory::Owned]));
+    b.memory(random.choose(&[Memory::Nodes, Memory::Arena, Memory::Owned]));
     let mut buffers: Vec<Buffer> = Vec::new();
     for (at, (device, bound, values)) in arguments.iter_mut().enumerate() {
         let handle = b.exclusive(&format!("a{at}"), LEN as u64, bound);
@@ -132,8 +132,8 @@ fn copy(b: &mut Builder<'_>, buffers: &mut [Buffer], device: usize, from: Part, 
 /// Adds a random statement and evaluates it.
 fn statement(random: &mut Random, b: &mut Builder<'_>, buffers: &mut Vec<Buffer>, devices: usize) {
     let device = random.below(devices);
-    let len = random.of(&[LEN, CHUNK]);
-    let lo = |random: &mut Random| if len == LEN { 0 } else { random.of(&[0, CHUNK]) };
+    let len = random.choose(&[LEN, CHUNK]);
+    let lo = |random: &mut Random| if len == LEN { 0 } else { random.choose(&[0, CHUNK]) };
     let any = |random: &mut Random, buffers: &[Buffer]| {
         let buffer = random.below(buffers.len());
         Part { buffer, lo: lo(random), len }
@@ -141,7 +141,7 @@ fn statement(random: &mut Random, b: &mut Builder<'_>, buffers: &mut Vec<Buffer>
     let near: Vec<usize> = (0..buffers.len()).filter(|&at| are_peers(device, buffers[at].device)).collect();
     let one = |random: &mut Random| {
         let lo = lo(random);
-        (!near.is_empty()).then(|| Part { buffer: random.of(&near), lo, len })
+        (!near.is_empty()).then(|| Part { buffer: random.choose(&near), lo, len })
     };
     let (n, grid) = (len as u32, per_item(len as u32));
     match random.below(6u32) {

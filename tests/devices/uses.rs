@@ -46,7 +46,8 @@ fn default_streams() {
     let (mut x, mut y) = (ramp(&streams[0], N, 0.0), ramp(&streams[1], N, 1.0));
     let mut exec =
         both(&contexts, N, 1.0, &mut x, &mut y).expect("it builds").instantiate().expect("an exec");
-    let count = |call: &str| -> u64 { cuweave_sim::calls().expect("counts").get(call).copied().unwrap_or(0) };
+    let count =
+        |call: &str| -> u64 { cuweave_sim::call_counts().expect("counts").get(call).copied().unwrap_or(0) };
     let before = ["cuEventRecord", "cuStreamWaitEvent"].map(count);
     exec.launch(&streams[0]).expect("it launches");
     let after_one = ["cuEventRecord", "cuStreamWaitEvent"].map(count);

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use cuweave::__private::{change_next_plan, change_next_tables};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Launches, Memory, Mode, Program, Statement, StatementId};
-use cuweave_core::launches::{Blocks, Run, Tuning};
-use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::launches::{Blocks, NodeLaunch, Tuning};
+use cuweave_core::operation::{Operation, OperationId, OperationKind, Operations};
 use cuweave_core::overlap;
-use cuweave_ptx::rewrite::Table;
+use cuweave_ptx::rewrite::BatchTable;
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{KERNELS, STATELESS};
@@ -18,7 +18,7 @@ use super::refused::{File, PLAIN, VOLUME};
 use super::writer::{fork, fork_and_chain, random};
 
 /// All kernels wait for their predecessors.
-const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true };
+const WAITS: NodeLaunch = NodeLaunch { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true };
 
 /// The result of a broken graph.
 #[derive(Debug, PartialEq)]
@@ -103,8 +103,13 @@ fn a_dropped_wait_is_told() {
             let choose = chosen.clone();
             change_next_plan(move |program, operations| {
                 // These forms load functions without the wait.
-                let waits = |operation: &Operation| (operation.what == What::KERNEL).then_some(WAITS);
-                overlap::mark(&mut operations.list, &Tuning::of((9, 0)), waits);
+                let waits =
+                    |operation: &Operation| (operation.kind == OperationKind::KERNEL).then_some(WAITS);
+                overlap::mark_programmatic_edges(
+                    &mut operations.list,
+                    &Tuning::for_capability((9, 0)),
+                    waits,
+                );
                 let kept = early_conflict(program, &operations.list);
                 for (at, operation) in operations.list.enumerate_mut() {
                     operation.programmatic = operation.programmatic.filter(|_| kept == Some(at));
@@ -143,7 +148,14 @@ fn an_early_edge_into_a_late_wait_is_told() {
         let (right, report, _) = devices.get().run(function, &inputs).expect("it is sound");
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
         change_next_plan(|_, operations| {
-            assert_eq!(overlap::mark(&mut operations.list, &Tuning::of((9, 0)), |_| Some(WAITS)), 1);
+            assert_eq!(
+                overlap::mark_programmatic_edges(
+                    &mut operations.list,
+                    &Tuning::for_capability((9, 0)),
+                    |_| Some(WAITS)
+                ),
+                1
+            );
         });
         assert_eq!(devices.broken(function, &inputs, &right), expected);
     }
@@ -196,12 +208,12 @@ fn mixed_parameters_give_other_bytes() {
 #[test]
 fn wrong_grids_and_first_blocks_give_other_bytes() {
     let Some(mut devices) = simulated() else { return };
-    let swapped_grids = |table: &Table, packed: &mut cuweave::__private::Packed| {
+    let swapped_grids = |table: &BatchTable, packed: &mut cuweave::__private::Packed| {
         let grid = table.grid.expect("grids are unequal");
         let place = |member: u32| table.records + member * table.stride + grid;
         packed.swap(place(0), place(1), 12);
     };
-    let later_start = |table: &Table, packed: &mut cuweave::__private::Packed| {
+    let later_start = |table: &BatchTable, packed: &mut cuweave::__private::Packed| {
         packed.put_number(table.starts.expect("grids are unequal") + 4, 3);
     };
     forks(&mut devices, |devices, function, batched, inputs, right| {

@@ -68,9 +68,9 @@ fn every_call_fails_once() {
         assert_eq!(left.map(|left| left.expect("a download")).as_slice(), right[2], "{what}");
     };
     let (args, ys) = prepared();
-    let before = cuweave_sim::calls().expect("the simulated driver");
+    let before = cuweave_sim::call_counts().expect("the simulated driver");
     let args = scenario(&device, args, ys, &inputs).expect("it runs");
-    let after = cuweave_sim::calls().expect("the simulated driver");
+    let after = cuweave_sim::call_counts().expect("the simulated driver");
     check(&args, "no fault");
     drop(args);
     let made = after.into_iter().filter(|(call, count)| before.get(call) != Some(count));
@@ -80,9 +80,9 @@ fn every_call_fails_once() {
         let mut struck = 0;
         for number in 1.. {
             let what = format!("`{call}` {number}");
-            let live = cuweave_sim::live().expect("counts");
+            let live = cuweave_sim::live_objects().expect("counts");
             let (args, ys) = prepared();
-            cuweave_sim::fail(call, number, NOT_SUPPORTED).expect("a fault");
+            cuweave_sim::inject_fault(call, number, NOT_SUPPORTED).expect("a fault");
             let run = scenario(&device, args, ys, &inputs);
             let over = cuweave_sim::clear_faults().expect("faults") > 0;
             let _ = device.ctx.check_err();
@@ -94,7 +94,7 @@ fn every_call_fails_once() {
                 }
             }
             device.stream.synchronize().expect("all is well");
-            assert_eq!(cuweave_sim::live().expect("counts"), live, "{what} leaves something behind");
+            assert_eq!(cuweave_sim::live_objects().expect("counts"), live, "{what} leaves something behind");
             if over {
                 break;
             }

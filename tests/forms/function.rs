@@ -5,9 +5,9 @@ use std::ops::Deref;
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{
-    Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
-    Layout, Lend, Lender, Loaded, Shared, Table, TableHandle, Token, Visitor, build, dim, load, mark,
-    operations,
+    Arguments, BindMut, BindShared, Body, Bound, BoundExclusive, BoundShared, Dim, ElementLayout, Evaluation,
+    ExecCore, Generated, GraphFn, Loaded, Table, TableHandle, ToView, Token, ViewContext, Visitor, build,
+    dim, load, mark, operations,
 };
 use cuweave::bind::DeviceView;
 use cuweave::report::Report;
@@ -15,7 +15,7 @@ use cuweave::{ArenaPool, Exec, Graph};
 use cuweave_core::index::Index;
 use cuweave_core::ir::{BufferId, Program, StatementId};
 use cuweave_core::structure::Structure;
-use cuweave_core::table::{Op, Parameter, Printed, encode};
+use cuweave_core::table::{BoundOp, Parameter, PrintedFunction, encode};
 use cuweave_testkit::device;
 use cuweave_testkit::random::Random;
 
@@ -37,13 +37,14 @@ impl Printable {
         let function = Box::leak(Box::new(function.clone()));
         let program = &function.program;
         let value = |text: &str| text.parse().expect("lengths are numbers");
-        let dims: Vec<Vec<Op>> = program.dims.iter().map(|text| vec![Op::Constant(value(text))]).collect();
+        let dims: Vec<Vec<BoundOp>> =
+            program.dims.iter().map(|text| vec![BoundOp::Constant(value(text))]).collect();
         let steps: Vec<u32> = (0..program.statements.len() as u32).collect();
         let parameters: Vec<(String, Parameter)> = (0..3)
             .zip(["x", "y", "z"])
             .map(|(at, name)| (name.to_owned(), Parameter::Buffer(BufferId::from_u32(at))))
             .collect();
-        let bytes = encode(&Printed {
+        let bytes = encode(&PrintedFunction {
             program,
             layouts: &vec![0; program.buffers.len()],
             dims: &dims,
@@ -52,7 +53,7 @@ impl Printable {
             parameters: &parameters,
             structure: &Structure::default(),
         });
-        const LAYOUTS: &[Layout] = &[Layout::of::<u32>()];
+        const LAYOUTS: &[ElementLayout] = &[ElementLayout::of::<u32>()];
         let table = Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS)));
         Printable { table, does: &function.does, kernel: None, program }
     }
@@ -71,9 +72,9 @@ thread_local! {
 /// The arguments of any random program.
 pub struct Args<'a> {
     printable: Printable,
-    pub x: Exclusive<'a, u32>,
-    pub y: Shared<'a, u32>,
-    pub z: Exclusive<'a, u32>,
+    pub x: BoundExclusive<'a, u32>,
+    pub y: BoundShared<'a, u32>,
+    pub z: BoundExclusive<'a, u32>,
     pub scalars: [u32; SCALARS],
 }
 
@@ -149,11 +150,11 @@ impl<'a> Generated for Args<'a> {
         self.z.visit(visitor);
     }
 
-    fn views<'v>(&'v self, lender: &Lender<'v>, _: Token) -> [DeviceView<'v, u32>; 2] {
-        [self.x.lend(lender, X.as_u32()), self.z.lend(lender, Z.as_u32())]
+    fn views<'v>(&'v self, lender: &ViewContext<'v>, _: Token) -> [DeviceView<'v, u32>; 2] {
+        [self.x.to_view(lender, X.as_u32()), self.z.to_view(lender, Z.as_u32())]
     }
 
-    fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
+    fn views_mut<'v>(&'v mut self, _: &ViewContext<'v>, _: Token) {}
 
     fn exec(core: ExecCore<Self>, _: Token) -> Methods<'a> {
         let outputs = BUILT.get().and_then(Table::get).map_or(0, |table| table.program.outputs.len());
@@ -221,7 +222,7 @@ pub struct Device {
     /// Keeps the kernels loaded, so that files and variants are loaded once. Devices older than Volta refuse the
     /// file.
     _loaded: Option<Loaded>,
-    alone: device::Alone,
+    alone: device::ExclusiveDevice,
 }
 
 impl Deref for Device {

@@ -1,7 +1,7 @@
 //! The kernels of tests/kernels/forms.cu and state.cu with their parameters.
 
 use cudarc::driver::DeviceRepr;
-use cuweave::__private::{Kernel, Module, Param, ParamKind, Updates};
+use cuweave::__private::{AtomicUpdates, Kernel, Module, Param, ParamKind};
 use cuweave_core::ir::Mode;
 
 pub static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
@@ -55,7 +55,8 @@ impl Launched {
 const READ: Takes = Takes::Buffer(Mode::Read);
 const WRITTEN: Takes = Takes::Buffer(Mode::ReadWrite);
 const BUFFER: Param = Param::fixed::<u32>("x", ParamKind::ReadWrite);
-const BINS: Param = Param::fixed::<u32>("bins", ParamKind::Atomic).updates(Updates::Reduction("add.u32"));
+const BINS: Param =
+    Param::fixed::<u32>("bins", ParamKind::Atomic).updates(AtomicUpdates::Reduction("add.u32"));
 const FROM: Param = Param::fixed::<u32>("from", ParamKind::Read);
 const NUMBER: Param = Param::scalar::<u32>("number");
 

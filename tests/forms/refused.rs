@@ -124,7 +124,7 @@ fn building(device: &Device, call: &str, numbers: &[u64]) -> Report {
     let inputs = Inputs::random(1, &function, LAUNCHES);
     let function = Printable::new(&function.with(None, Memory::Arena)).launching(PLAIN.launched());
     for &number in numbers {
-        cuweave_sim::fail(call, number, NOT_SUPPORTED).expect("a fault");
+        cuweave_sim::inject_fault(call, number, NOT_SUPPORTED).expect("a fault");
     }
     let run = device.run(function, &inputs);
     assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` {numbers:?} were made");
@@ -211,7 +211,7 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
     for call in ["cuGraphAddDependencies_v2", "cuGraphInstantiateWithParams"] {
         let graph = device.build(device.args(function, &inputs)).expect("it builds");
         assert_eq!(graph.report().overlapped, 1, "{}", graph.report());
-        cuweave_sim::fail(call, 1, NOT_SUPPORTED).expect("a fault");
+        cuweave_sim::inject_fault(call, 1, NOT_SUPPORTED).expect("a fault");
         let mut exec = graph.instantiate_in(&pool).expect("it can be as it is written");
         assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was made");
         assert_eq!(device.launches(&mut exec, &inputs), Ok(expected()), "{}", exec.core.report());

@@ -3,9 +3,10 @@
 use cuweave_core::compile;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, Device, DimId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
+    Access, Buffer, BufferId, Device, DimId, Mode, Options, Origin, Program, Statement, StatementId,
+    StatementKind,
 };
-use cuweave_core::order::{Regions, Source};
+use cuweave_core::order::{LoweredProgram, Regions};
 use cuweave_ptx::poly::Poly;
 use cuweave_testkit::random::Random;
 
@@ -146,7 +147,7 @@ impl Writer {
         id
     }
 
-    fn push(&mut self, name: String, kind: Kind, accesses: Vec<Access>, does: Does) {
+    fn push(&mut self, name: String, kind: StatementKind, accesses: Vec<Access>, does: Does) {
         let line = self.statements.len() as u32 + 1;
         let after = Vec::new().into();
         self.statements.push(Statement {
@@ -199,7 +200,7 @@ impl Writer {
             let statement = StatementId::new(self.statements.len());
             let name = format!("b{}", self.buffers.len());
             let id = self.declare(name.clone(), Origin::Alloc(statement), len);
-            self.push(name, Kind::Alloc(id), Vec::new(), Does::Nothing);
+            self.push(name, StatementKind::Alloc(id), Vec::new(), Does::Nothing);
             made.push(id);
         }
         for &id in &made {
@@ -222,19 +223,24 @@ impl Writer {
 
     fn fill(&mut self, part: Part) {
         let value = self.random.below(1 << 30);
-        self.push("fill".to_owned(), Kind::Fill(()), vec![access(part, Mode::Write)], Does::Fill(value));
+        self.push(
+            "fill".to_owned(),
+            StatementKind::Fill(()),
+            vec![access(part, Mode::Write)],
+            Does::Fill(value),
+        );
     }
 
     fn copy(&mut self, from: Part, to: Part) {
         let accesses = vec![access(from, Mode::Read), access(to, Mode::Write)];
-        self.push("copy".to_owned(), Kind::Copy(()), accesses, Does::Copy);
+        self.push("copy".to_owned(), StatementKind::Copy(()), accesses, Does::Copy);
     }
 
     fn free(&mut self) {
         if self.alive.len() > 3 {
             let at = 3 + self.random.below(self.alive.len() as u32 - 3) as usize;
             let id = self.alive.remove(at);
-            self.push(format!("free b{id}"), Kind::Free(id), Vec::new(), Does::Nothing);
+            self.push(format!("free b{id}"), StatementKind::Free(id), Vec::new(), Does::Nothing);
         }
     }
 
@@ -274,7 +280,7 @@ impl Writer {
             launch.threads_by = self.random.one_in(24).then(|| self.random.below(4) as usize);
         }
         let Some((_, before)) = self.statements.as_slice().split_last() else { return };
-        let earlier = before.iter().rposition(|other| other.kind == Kind::Launch(()));
+        let earlier = before.iter().rposition(|other| other.kind == StatementKind::Launch(()));
         if let Some(earlier) = earlier.filter(|_| self.random.one_in(16)) {
             let last = StatementId::new(before.len());
             self.statements[last].after = vec![StatementId::new(earlier)].into();
@@ -292,7 +298,7 @@ impl Writer {
             parts.into_iter().zip(KERNELS[kernel].buffers()).map(|(part, mode)| access(part, mode)).collect();
         let launch = Launch { kernel, grid, block, number, blocks_by: None, threads_by: None };
         let name = KERNELS[kernel].kernel.name.to_owned();
-        self.push(name, Kind::Launch(()), accesses, Does::Launch(launch));
+        self.push(name, StatementKind::Launch(()), accesses, Does::Launch(launch));
     }
 
     /// Adds a launch on `first` and on other buffers that are disjoint from `taken`. Returns false if there is no
@@ -375,7 +381,12 @@ impl Writer {
         if own && self.random.one_in(3) {
             for part in parts {
                 self.alive.retain(|&id| id != part.0);
-                self.push(format!("free b{}", part.0), Kind::Free(part.0), Vec::new(), Does::Nothing);
+                self.push(
+                    format!("free b{}", part.0),
+                    StatementKind::Free(part.0),
+                    Vec::new(),
+                    Does::Nothing,
+                );
             }
         }
     }
@@ -415,7 +426,8 @@ impl Writer {
         };
         let polys: Vector<DimId, Poly> =
             values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        let source = Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() };
+        let source =
+            LoweredProgram { program, polys, poisoned, order_unknown: false, regions: Regions::default() };
         let mut one_by_one = source.clone();
         let mut previous = None;
         for (id, statement) in one_by_one.program.statements.enumerate_mut() {

@@ -7,8 +7,8 @@ use cudarc::driver::{CudaContext, CudaSlice};
 use cuweave::__private::change_next_rules;
 use cuweave::builder::{Builder, Handle, Launches};
 use cuweave::prelude::*;
-use cuweave::report::{Report, WhyApart, WhyFull};
-use cuweave_testkit::device::turn;
+use cuweave::report::{FullEdgeReason, Report, UnbatchedReason};
+use cuweave_testkit::device::test_lock;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -32,7 +32,7 @@ impl Drop for AssumedRegisters {
 }
 
 fn alone() -> (AssumedRegisters, Arc<CudaContext>) {
-    let guard = turn();
+    let guard = test_lock();
     assert!(
         cuweave_sim::load().expect("a driver").is_simulated(),
         "only the simulated driver assumes registers"
@@ -42,8 +42,8 @@ fn alone() -> (AssumedRegisters, Arc<CudaContext>) {
 
 /// Sets the registers of the kernel `scale`, and of batches.
 fn registers(alone: u32, batched: u32) {
-    cuweave_sim::registers("scale", alone).expect("a simulated driver");
-    cuweave_sim::registers("cuweave_batch", batched).expect("a simulated driver");
+    cuweave_sim::set_registers("scale", alone).expect("a simulated driver");
+    cuweave_sim::set_registers("cuweave_batch", batched).expect("a simulated driver");
 }
 
 fn buffer(ctx: &Arc<CudaContext>, n: u32) -> CudaSlice<f32> {
@@ -87,8 +87,8 @@ fn the_registers_of_a_batch_are_limited_where_that_costs_less() {
     registers(38, 64);
     let report = chains(&ctx, 12, 1, 132);
     assert_eq!((report.batches.len(), report.kernels), (0, 12), "{report}");
-    let [entry] = report.apart.as_slice() else { panic!("{report}") };
-    let [WhyApart::Slower(why)] = entry.reasons.as_slice() else { panic!("{report}") };
+    let [entry] = report.unbatched.as_slice() else { panic!("{report}") };
+    let [UnbatchedReason::Slower(why)] = entry.reasons.as_slice() else { panic!("{report}") };
     assert_eq!(
         why,
         "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 \
@@ -151,9 +151,9 @@ fn reports_say_why_launches_are_apart_and_edges_full() {
     let report = graph.report();
     println!("{report}");
     cuweave_testkit::assert_snapshot!("unlike", text(&report));
-    let [entry] = report.apart.as_slice() else { panic!("{report}") };
+    let [entry] = report.unbatched.as_slice() else { panic!("{report}") };
     assert_eq!((entry.nodes, entry.times), (2, 22));
-    assert_eq!(entry.reasons, [WhyApart::Blocks]);
+    assert_eq!(entry.reasons, [UnbatchedReason::Blocks]);
     // The report does not explain changes that were not requested.
     let mut b = Builder::with_name(&ctx, "as written");
     b.launches(Launches::AsWritten);
@@ -162,7 +162,10 @@ fn reports_say_why_launches_are_apart_and_edges_full() {
         b.launch(scale {}, (8, 128), (x.write(), 2.0_f32, n)).expect("a launch");
     }
     let report = b.build().expect("it builds").report();
-    assert!(report.apart.is_empty() && report.full_edges.is_empty() && report.assumed.is_empty(), "{report}");
+    assert!(
+        report.unbatched.is_empty() && report.full_edges.is_empty() && report.assumed_registers.is_empty(),
+        "{report}"
+    );
 }
 
 /// A fork into different kernels, and their join.
@@ -181,10 +184,10 @@ fn forks_and_joins_have_full_edges() {
     let report = b.build().expect("it builds").report();
     println!("{report}");
     cuweave_testkit::assert_snapshot!("fork", text(&report));
-    let reasons: Vec<WhyFull> = report.full_edges.iter().map(|edge| edge.reason).collect();
-    let [two, three] = [WhyFull::Dependents(2), WhyFull::Dependencies(2)];
+    let reasons: Vec<FullEdgeReason> = report.full_edges.iter().map(|edge| edge.reason).collect();
+    let [two, three] = [FullEdgeReason::Dependents(2), FullEdgeReason::Dependencies(2)];
     assert_eq!(reasons, [two, two, three, three]);
-    assert_eq!(report.apart.len(), 0, "the two scalings are ordered");
+    assert_eq!(report.unbatched.len(), 0, "the two scalings are ordered");
 }
 
 /// Chains that fill the device are rejected, halved or kept, depending on their number and levels.
@@ -212,7 +215,7 @@ fn lanes_are_told_branch_by_branch() {
     println!("{report}");
     cuweave_testkit::assert_snapshot!("lanes", text(&report));
     assert_eq!(report.serialized, 10);
-    assert_eq!(report.in_lanes.iter().map(|lane| lane.times).sum::<usize>(), 10);
+    assert_eq!(report.serialized_branches.iter().map(|lane| lane.times).sum::<usize>(), 10);
     change_next_rules(|_, _, rules| rules.allowed.batches = false);
     assert_eq!(chains(&ctx, 11, 2, 4).serialized, 0);
 }
@@ -223,7 +226,7 @@ fn assumed_registers_are_told() {
     let (_guard, ctx) = alone();
     registers(40, 40);
     let report = chains(&ctx, 3, 1, 4);
-    assert_eq!(report.assumed.len(), 1, "{report}");
+    assert_eq!(report.assumed_registers.len(), 1, "{report}");
     let text = report.to_string();
     assert!(text.contains("launches     3 in 1* nodes\n"), "{text}");
     let assumed = "* if a thread has the registers that the simulated driver assumes: 40 of `scale`";
@@ -238,14 +241,14 @@ fn chains_whose_kernel_would_hold_fewer_blocks_are_a_kernel_each() {
     registers(32, 32);
     let stacked = chains(&ctx, 4, 12, 528);
     assert_eq!((stacked.kernels, stacked.stacked.as_slice()), (1, [4].as_slice()), "{stacked}");
-    assert!(stacked.apart.is_empty() && stacked.unfused.is_empty(), "{stacked}");
-    cuweave_sim::registers("cuweave_fused", 64).expect("a simulated driver");
+    assert!(stacked.unbatched.is_empty() && stacked.unfused.is_empty(), "{stacked}");
+    cuweave_sim::set_registers("cuweave_fused", 64).expect("a simulated driver");
     let report = chains(&ctx, 4, 12, 528);
-    cuweave_sim::registers("cuweave_fused", 0).expect("a simulated driver");
+    cuweave_sim::set_registers("cuweave_fused", 0).expect("a simulated driver");
     assert_eq!((report.kernels, report.stacked.as_slice()), (4, [1; 4].as_slice()), "{report}");
     let reason = "of the fused kernel a multiprocessor holds 8 blocks, and 16 are needed: it takes 64 registers a \
         thread and 0 bytes of shared memory";
-    assert_eq!(report.apart[0].reasons, [WhyApart::Unstacked(reason.to_owned())], "{report}");
+    assert_eq!(report.unbatched[0].reasons, [UnbatchedReason::Unstacked(reason.to_owned())], "{report}");
     let text = format!("each of which is one kernel, and not all of them: {reason}");
     assert!(report.to_string().contains(&text), "{report}");
 }

@@ -144,7 +144,7 @@ fn members_share_the_bytes_of_the_largest() {
 }
 
 fn changes(device: &Device) -> Option<[Option<u64>; 3]> {
-    let calls = device.simulated.then(|| cuweave_sim::calls().expect("counts"))?;
+    let calls = device.simulated.then(|| cuweave_sim::call_counts().expect("counts"))?;
     let of = ["Kernel", "Memset", "Memcpy"].map(|kind| {
         let name = format!("cuGraphExec{kind}NodeSetParams");
         calls.get(&format!("{name}_v2")).or(calls.get(&name)).copied()
@@ -235,7 +235,7 @@ fn memory_in_use_is_unmapped_later() {
         drop(own.as_mut().expect("it lives").launch(&device.stream).expect("it launches"));
         let held = live();
         assert!(held > before);
-        (1..100).for_each(|nth| cuweave_sim::fail("cuEventQuery", nth, NOT_READY).expect("a fault"));
+        (1..100).for_each(|nth| cuweave_sim::inject_fault("cuEventQuery", nth, NOT_READY).expect("a fault"));
         drop(own.take());
         drop((exec, pool));
         assert!(live() >= before + STEP, "unmapped under a launch");
@@ -466,7 +466,7 @@ fn with_a_broken_member() {
     // All temporaries overlap.
     cuweave::__private::change_next_plan(|_, operations| {
         for place in &mut operations.places {
-            if let cuweave_core::operation::Place::Inside { offset, .. } = place {
+            if let cuweave_core::operation::BufferPlacement::Inside { offset, .. } = place {
                 *offset = 0;
             }
         }
@@ -540,9 +540,9 @@ fn every_call_fails_once() {
         // No node is changed, so calls that set parameters are not used.
         for &call in GRAPH.iter().filter(|call| !call.contains("SetParams")).chain(&others) {
             for nth in 1.. {
-                let before = cuweave_sim::live().expect("counts");
+                let before = cuweave_sim::live_objects().expect("counts");
                 let mut with = inputs();
-                cuweave_sim::fail(call, nth, error).expect("a fault");
+                cuweave_sim::inject_fault(call, nth, error).expect("a fault");
                 let result = scenario(ctx, &device.stream, &mut with);
                 if cuweave_sim::clear_faults().expect("faults") > 0 {
                     assert!(nth > 1, "`{call}` is never made");
@@ -559,7 +559,11 @@ fn every_call_fails_once() {
                 drop((with, again));
                 let _ = ctx.check_err();
                 ctx.synchronize().expect("all is well");
-                assert_eq!(cuweave_sim::live().expect("counts"), before, "`{call}` {nth} leaves something");
+                assert_eq!(
+                    cuweave_sim::live_objects().expect("counts"),
+                    before,
+                    "`{call}` {nth} leaves something"
+                );
             }
         }
         assert!(told > 20, "only {told} failures were told");

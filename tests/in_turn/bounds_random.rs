@@ -5,18 +5,18 @@ use std::cell::Cell;
 
 use cudarc::driver::LaunchConfig;
 use cuweave::__private::{
-    Arguments, BindMut, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn, KernelItem,
-    Layout, Lend, Lender, Table, Token, Visitor, build, dim, mark,
+    Arguments, BindMut, Body, Bound, BoundExclusive, Dim, ElementLayout, Evaluation, ExecCore, Generated,
+    GraphFn, KernelItem, Table, ToView, Token, ViewContext, Visitor, build, dim, mark,
 };
 use cuweave::bind::DeviceView;
 use cuweave::prelude::*;
 use cuweave_core::ids::{ArgumentId, DimId, LeafId, ScalarId};
 use cuweave_core::index::Index;
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, Device, Kind, Mode, Options, Origin, Program, Statement, StatementId,
+    Access, Buffer, BufferId, Device, Mode, Options, Origin, Program, Statement, StatementId, StatementKind,
 };
 use cuweave_core::structure::Structure;
-use cuweave_core::table::{Op, Parameter, Printed, Scalar, TableHandle, encode};
+use cuweave_core::table::{BoundOp, Parameter, PrintedFunction, Scalar, TableHandle, encode};
 use cuweave_testkit::device::{alone, ramp};
 use cuweave_testkit::random::Random;
 
@@ -38,7 +38,7 @@ enum Term {
     Scalar(usize),
     /// The minimum of two scalars: an expression that rustc computes.
     Smaller(usize, usize),
-    Of(Op, Box<(Term, Term)>),
+    Of(BoundOp, Box<(Term, Term)>),
 }
 
 impl Term {
@@ -48,7 +48,14 @@ impl Term {
             1 | 2 => Term::Scalar(random.below(SCALARS)),
             3 => Term::Smaller(random.below(SCALARS), random.below(SCALARS)),
             _ => {
-                let op = random.of(&[Op::Add, Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem]);
+                let op = random.choose(&[
+                    BoundOp::Add,
+                    BoundOp::Add,
+                    BoundOp::Sub,
+                    BoundOp::Mul,
+                    BoundOp::Div,
+                    BoundOp::Rem,
+                ]);
                 let mut side = || Term::random(random, depth - 1);
                 Term::Of(op, Box::new((side(), side())))
             }
@@ -63,22 +70,22 @@ impl Term {
             Term::Of(op, sides) => {
                 let (a, b) = (sides.0.value(scalars)?, sides.1.value(scalars)?);
                 match op {
-                    Op::Add => a.checked_add(b),
-                    Op::Sub => a.checked_sub(b),
-                    Op::Mul => a.checked_mul(b),
-                    Op::Div => a.checked_div(b),
+                    BoundOp::Add => a.checked_add(b),
+                    BoundOp::Sub => a.checked_sub(b),
+                    BoundOp::Mul => a.checked_mul(b),
+                    BoundOp::Div => a.checked_div(b),
                     _ => a.checked_rem(b),
                 }
             }
         }
     }
 
-    fn code(&self, code: &mut Vec<Op>) {
+    fn code(&self, code: &mut Vec<BoundOp>) {
         match self {
-            Term::Number(value) => code.push(Op::Constant(*value)),
-            Term::Scalar(scalar) => code.push(Op::Leaf(LeafId::new(*scalar))),
+            Term::Number(value) => code.push(BoundOp::Constant(*value)),
+            Term::Scalar(scalar) => code.push(BoundOp::Leaf(LeafId::new(*scalar))),
             Term::Smaller(one, other) => {
-                code.push(Op::Leaf(LeafId::new(SCALARS + one * SCALARS + other)));
+                code.push(BoundOp::Leaf(LeafId::new(SCALARS + one * SCALARS + other)));
             }
             Term::Of(op, sides) => {
                 sides.0.code(code);
@@ -89,7 +96,7 @@ impl Term {
     }
 
     fn plus(&self, number: u64) -> Term {
-        Term::Of(Op::Add, Box::new((self.clone(), Term::Number(number))))
+        Term::Of(BoundOp::Add, Box::new((self.clone(), Term::Number(number))))
     }
 }
 
@@ -136,7 +143,7 @@ impl Does {
         match random.below(4_u32) {
             0 => Does::Fill(random.float(), one),
             1 => Does::Copy(one, two),
-            2 => Does::Scale(random.of(&[0.5, -1.0, 2.0]), one),
+            2 => Does::Scale(random.choose(&[0.5, -1.0, 2.0]), one),
             _ => Does::Axpy(one, two),
         }
     }
@@ -210,11 +217,11 @@ fn program(does: &[Does]) -> (Program, Vec<Term>) {
             })
             .collect();
         let (name, kind) = match does {
-            Does::Alloc => ("t", Kind::Alloc(BufferId::new(2))),
-            Does::Fill(..) => ("fill", Kind::Fill(())),
-            Does::Copy(..) => ("copy", Kind::Copy(())),
-            Does::Scale(..) => ("scale", Kind::Launch(())),
-            Does::Axpy(..) => ("axpy", Kind::Launch(())),
+            Does::Alloc => ("t", StatementKind::Alloc(BufferId::new(2))),
+            Does::Fill(..) => ("fill", StatementKind::Fill(())),
+            Does::Copy(..) => ("copy", StatementKind::Copy(())),
+            Does::Scale(..) => ("scale", StatementKind::Launch(())),
+            Does::Axpy(..) => ("axpy", StatementKind::Launch(())),
         };
         let (accesses, after) = (accesses.into(), Vec::new().into());
         Statement {
@@ -253,7 +260,7 @@ fn scalars(program: &Program) -> Vec<Scalar> {
     let launches: Vec<StatementId> = program
         .statements
         .enumerate()
-        .filter(|(_, statement)| matches!(statement.kind, Kind::Launch(())))
+        .filter(|(_, statement)| matches!(statement.kind, StatementKind::Launch(())))
         .map(|(id, _)| id)
         .collect();
     (0..SCALARS)
@@ -299,7 +306,7 @@ impl Function {
     /// Returns a program with its table.
     fn new(does: &'static [Does]) -> Function {
         let (program, terms) = program(does);
-        let dims: Vec<Vec<Op>> = terms
+        let dims: Vec<Vec<BoundOp>> = terms
             .iter()
             .map(|term| {
                 let mut code = Vec::new();
@@ -314,7 +321,7 @@ impl Function {
             leaf_scalars: leaves.map(|list| list.into_iter().map(ScalarId::new).collect()).collect(),
             ..Structure::default()
         };
-        let bytes = encode(&Printed {
+        let bytes = encode(&PrintedFunction {
             program: &program,
             layouts: &[0; BUFFERS],
             dims: &dims,
@@ -326,7 +333,7 @@ impl Function {
             ],
             structure: &structure,
         });
-        const LAYOUTS: &[Layout] = &[Layout::of::<f32>()];
+        const LAYOUTS: &[ElementLayout] = &[ElementLayout::of::<f32>()];
         Function { does, table: Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS))) }
     }
 
@@ -344,8 +351,8 @@ thread_local! {
 
 struct Args<'a> {
     function: Function,
-    x: Exclusive<'a, f32>,
-    y: Exclusive<'a, f32>,
+    x: BoundExclusive<'a, f32>,
+    y: BoundExclusive<'a, f32>,
     scalars: [u32; SCALARS],
 }
 
@@ -440,11 +447,11 @@ impl<'a> Generated for Args<'a> {
         self.y.visit(visitor);
     }
 
-    fn views<'v>(&'v self, lender: &Lender<'v>, _: Token) -> [DeviceView<'v, f32>; 2] {
-        [self.x.lend(lender, 0), self.y.lend(lender, 1)]
+    fn views<'v>(&'v self, lender: &ViewContext<'v>, _: Token) -> [DeviceView<'v, f32>; 2] {
+        [self.x.to_view(lender, 0), self.y.to_view(lender, 1)]
     }
 
-    fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
+    fn views_mut<'v>(&'v mut self, _: &ViewContext<'v>, _: Token) {}
 
     fn exec(core: ExecCore<Self>, _: Token) -> Methods<'a> {
         Methods(core)
@@ -480,7 +487,7 @@ fn random_ranges_move() {
         let function = Function::random(&mut random, &scalars);
         let (mut x, mut y) = (ramp(LEN as usize), vec![1.0_f32; LEN as usize]);
         let value = |random: &mut Random| match random.below(8_u32) {
-            0 => random.of(&[u32::MAX, 1 << 20, 65]),
+            0 => random.choose(&[u32::MAX, 1 << 20, 65]),
             _ => random.below(24_u32),
         };
         device.schedule(seed + 1);

@@ -9,7 +9,7 @@ use cuweave::Buffer;
 use cuweave::prelude::*;
 
 use cuweave_testkit::device::{Device, simulated_alone as simulated};
-use cuweave_testkit::timeline::{Work, named, trace};
+use cuweave_testkit::timeline::{OrderedWork, named, trace};
 
 #[cuweave::kernels("examples/kernels/memory.ptx")]
 unsafe extern "ptx-kernel" {
@@ -44,7 +44,7 @@ impl Random {
 /// The buffers that a piece of work reads, and the buffer that it writes.
 type Uses = (Vec<usize>, Option<usize>);
 
-fn is_use(work: &Work) -> bool {
+fn is_use(work: &OrderedWork) -> bool {
     matches!(work.name.as_str(), "cuGraphLaunch" | "cuMemcpyDtoHAsync_v2" | "cuMemcpyHtoDAsync_v2")
 }
 
@@ -63,8 +63,8 @@ fn addresses(buffers: &[Buffer<i32>], stream: &Arc<CudaStream>) -> Vec<u64> {
 
 /// Asserts that conflicting uses have the order in which they were made, and that buffers are freed after their
 /// uses.
-fn check_order(seed: u64, work: &[Work], done: &[Uses], at: &[u64]) {
-    let uses: Vec<&Work> = work.iter().filter(|work| is_use(work)).collect();
+fn check_order(seed: u64, work: &[OrderedWork], done: &[Uses], at: &[u64]) {
+    let uses: Vec<&OrderedWork> = work.iter().filter(|work| is_use(work)).collect();
     assert_eq!(uses.len(), done.len());
     for later in 0..uses.len() {
         for earlier in 0..later {
@@ -175,7 +175,7 @@ fn random_programs() {
     assert!(reports.is_empty(), "{reports:#?}");
 }
 
-/// Work that does not conflict is not ordered.
+/// OrderedWork that does not conflict is not ordered.
 #[test]
 fn readers_run_side_by_side() {
     let Some(device) = simulated() else { return };
@@ -319,7 +319,7 @@ fn two_threads() {
         });
         ends.push(x.to_host(&device.stream).expect("a download"));
     });
-    let uses: Vec<&Work> = work.iter().filter(|work| is_use(work)).collect();
+    let uses: Vec<&OrderedWork> = work.iter().filter(|work| is_use(work)).collect();
     let launches = named(&work, "cuGraphLaunch");
     assert_eq!(launches.len(), 3 * 2 * 60);
     assert_eq!(uses.len(), launches.len() + 1 + 3 * 4);
@@ -330,7 +330,7 @@ fn two_threads() {
     }
 }
 
-fn launches_at(uses: &[&Work], at: usize) -> bool {
+fn launches_at(uses: &[&OrderedWork], at: usize) -> bool {
     uses[at].name == "cuGraphLaunch"
 }
 
@@ -358,10 +358,10 @@ fn every_call_fails() {
         for nth in 1.. {
             let streams = streams(&device);
             device.ctx.synchronize().expect("all is well");
-            let before = cuweave_sim::live().expect("counts");
+            let before = cuweave_sim::live_objects().expect("counts");
             let made = [0, 1].map(|at| streams[at].clone_htod(&[0; N]).expect("an upload"));
             let (hit, work) = trace(|| {
-                cuweave_sim::fail(call, nth, 801).expect("a fault");
+                cuweave_sim::inject_fault(call, nth, 801).expect("a fault");
                 scenario(&device, &streams, made);
                 let hit = cuweave_sim::clear_faults().expect("faults") == 0;
                 let _ = device.ctx.check_err();
@@ -369,7 +369,7 @@ fn every_call_fails() {
             });
             assert_in_turn(&format!("{call} {nth}"), &work);
             device.ctx.synchronize().expect("all is well");
-            let after = cuweave_sim::live().expect("counts");
+            let after = cuweave_sim::live_objects().expect("counts");
             if call != "cuMemFreeAsync" {
                 assert_eq!((after.nodes, after.bytes), (before.nodes, before.bytes), "{call} {nth}");
             }
@@ -384,8 +384,8 @@ fn every_call_fails() {
 
 /// Asserts that each launch and each memset comes after all previous ones, which conflict with it, and that frees
 /// come after launches.
-fn assert_in_turn(case: &str, work: &[Work]) {
-    let uses: Vec<&Work> =
+fn assert_in_turn(case: &str, work: &[OrderedWork]) {
+    let uses: Vec<&OrderedWork> =
         work.iter().filter(|work| work.name == "cuGraphLaunch" || work.name == "cuMemsetD8Async").collect();
     for later in 0..uses.len() {
         for earlier in 0..later {

@@ -274,7 +274,7 @@ fn captures_are_left_alone() -> Outcome {
             let (x, out) = (buffer(&a, 1), buffer(&b, 0));
             let mut exec = step(&device.ctx, N, &x, &out)?.instantiate()?;
             exec.launch(&b)?;
-            let nodes = || cuweave_sim::live().expect("counts").nodes;
+            let nodes = || cuweave_sim::live_objects().expect("counts").nodes;
             let before = nodes();
             a.begin_capture(mode)?;
             let case = format!("{mode:?}, {what}");
@@ -331,7 +331,7 @@ fn execs_come_and_go() -> Outcome {
     }
     let a = stream(&device);
     let (x, out) = (buffer(&a, 1), buffer(&a, 0));
-    let events = || cuweave_sim::live().expect("counts").events;
+    let events = || cuweave_sim::live_objects().expect("counts").events;
     let before = events();
     for _ in 0..200 {
         let mut exec = step(&device.ctx, N, &x, &out)?.instantiate()?;
@@ -356,9 +356,9 @@ fn one_stream_asks_nothing_of_the_driver() -> Outcome {
     let mut shared = step(&device.ctx, N, &x, &out)?.instantiate()?;
     let mut other = step(&device.ctx, N, &out, &x)?.instantiate()?;
     let calls = |work: &mut dyn FnMut() -> cuweave::Result<()>| {
-        let before = cuweave_sim::calls().expect("counts");
+        let before = cuweave_sim::call_counts().expect("counts");
         work()?;
-        let mut after = cuweave_sim::calls().expect("counts");
+        let mut after = cuweave_sim::call_counts().expect("counts");
         after.iter_mut().for_each(|(name, count)| *count -= before.get(name).copied().unwrap_or(0));
         after.retain(|_, count| *count > 0);
         cuweave::Result::Ok(after)

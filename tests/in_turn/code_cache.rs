@@ -36,7 +36,7 @@ const VARIABLE: &str = "CUWEAVE_CODE_CACHE";
 
 /// Returns the number of calls of a driver function.
 fn calls(name: &str) -> u64 {
-    cuweave_sim::calls().expect("the simulated driver").get(name).copied().unwrap_or(0)
+    cuweave_sim::call_counts().expect("the simulated driver").get(name).copied().unwrap_or(0)
 }
 
 /// Builds and launches a graph of three kernels, and checks its result.
@@ -303,7 +303,7 @@ fn a_link_fails() {
     let call = env::var("CALL").expect("a call");
     // Loads the driver.
     drop(alone());
-    cuweave_sim::fail(&call, 2, 801).expect("the simulated driver");
+    cuweave_sim::inject_fault(&call, 2, 801).expect("the simulated driver");
     run();
     assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was called twice");
 }

@@ -103,11 +103,11 @@ fn what_was_written_before_may_stay() {
     let mut out = device.stream.alloc_zeros::<f32>(100).unwrap();
     let graph = over(&device.ctx, 100, 3, &mut out).unwrap();
     let report = graph.report();
-    let [short] = &report.left_unwritten[..] else { panic!("{report}") };
+    let [short] = &report.unwritten_outputs[..] else { panic!("{report}") };
     assert_eq!((short.written, short.missing, short.parameter.as_str()), (96, 96, "out"));
     assert!(report.to_string().contains("not all written: `set` (line "), "{report}");
     drop(graph);
-    assert_eq!(over(&device.ctx, 100, 4, &mut out).unwrap().report().left_unwritten, []);
+    assert_eq!(over(&device.ctx, 100, 4, &mut out).unwrap().report().unwritten_outputs, []);
 }
 
 #[cuweave::graph]
@@ -125,11 +125,11 @@ fn setters_are_held_to_it() {
     let mut out = device.stream.alloc_zeros::<f32>(64).unwrap();
     let mut exec = blocks(&device.ctx, 2, 1, &mut out).unwrap().instantiate().unwrap();
     assert!(matches!(exec.set_grid(1), Err(Error::Short(short)) if short.written == 32));
-    assert_eq!(exec.report().left_unwritten[0].written, 1);
+    assert_eq!(exec.report().unwritten_outputs[0].written, 1);
     exec.set_count(5).unwrap();
-    assert_eq!(exec.report().left_unwritten[0].written, 5);
+    assert_eq!(exec.report().unwritten_outputs[0].written, 5);
     exec.set_count(64).unwrap();
-    assert_eq!(exec.report().left_unwritten, []);
+    assert_eq!(exec.report().unwritten_outputs, []);
     exec.set_grid(3).unwrap();
     exec.launch(&device.stream).unwrap();
 }
@@ -166,8 +166,8 @@ fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let graph = forms(&device.ctx, 8, 1, &table, &x, &m).unwrap();
     let report = graph.report();
     let open: Vec<_> =
-        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
-    assert!(open.is_empty() && report.left_unwritten.is_empty(), "{report}");
+        report.assumed_declarations.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
+    assert!(open.is_empty() && report.unwritten_outputs.is_empty(), "{report}");
     let mut exec = graph.instantiate().unwrap();
     let (flags, t, part, _) = exec.launch(&device.stream).unwrap();
     device.stream.synchronize().unwrap();
@@ -202,7 +202,7 @@ fn what_is_not_proved_is_listed_with_its_reason() {
     let x = device.stream.clone_htod(&[1.0_f32; 64]).unwrap();
     let report = signs(&device.ctx, 64, &x).unwrap().report();
     let open: Vec<_> =
-        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
+        report.assumed_declarations.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
     assert_eq!(open.len(), 2, "{report}");
     assert_eq!((open[0].kernel.as_str(), open[0].parameter.as_str()), ("split_sign", "neg"));
     assert!(open[0].reason.contains("depends on `setp.ltu.f32"), "{}", open[0].reason);
@@ -232,7 +232,7 @@ fn extents_that_are_not_proved_are_listed() {
     let mut y = device.stream.alloc_zeros::<f32>(64).unwrap();
     let report = softmax(&device.ctx, 64, &x, &mut y).unwrap().report();
     let extents: Vec<_> =
-        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Extent).collect();
+        report.assumed_declarations.iter().filter(|entry| entry.what == DeclaredPart::Extent).collect();
     assert_eq!(extents.len(), 2, "{report}");
     assert!(extents[0].reason.contains("has no bound over the parameters"), "{}", extents[0].reason);
 }
@@ -290,7 +290,7 @@ fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     assert!(matches!(&error, Error::PartlyWritten { extent: 32, len: 64, .. }), "{error}");
     let report = marked_bytes(&device.ctx, 64, 1, &to).unwrap().report();
     let open: Vec<_> =
-        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
+        report.assumed_declarations.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
     assert_eq!(
         open.iter().map(|entry| entry.kernel.as_str()).collect::<Vec<_>>(),
         ["mark", "scatter"],

@@ -72,7 +72,7 @@ fn confirmed_elements_are_not_listed() {
         (device.stream.alloc_zeros::<u32>(64).unwrap(), device.stream.alloc_zeros::<u32>(1).unwrap());
     let graph = of_the_kernels(&device.ctx, &x, &y, &z, &b, &mut out, &t).unwrap();
     let report = graph.report();
-    assert!(report.vouched_for.iter().all(|entry| entry.what == DeclaredPart::Extent), "{report}");
+    assert!(report.assumed_declarations.iter().all(|entry| entry.what == DeclaredPart::Extent), "{report}");
     let mut exec = graph.instantiate().unwrap();
     let (_, _, floats, odd, _) = exec.launch(&device.stream).unwrap();
     assert_eq!(device.stream.clone_dtoh(&floats).unwrap(), [2.0; 128]);
@@ -120,7 +120,7 @@ fn elements_that_the_kernels_do_not_confirm_are_listed() {
         otherwise(&device.ctx, &x, &y, &n, &mut a, &mut out, &mut words, &mut bits, &mut flags).unwrap();
     let report = graph.report();
     let mut found: Vec<String> = Vec::new();
-    for entry in &report.vouched_for {
+    for entry in &report.assumed_declarations {
         if matches!(entry.what, DeclaredPart::Elements | DeclaredPart::Access) {
             let reason = entry.reason.rsplit_once("of the PTX) ").map_or("", |(_, reason)| reason);
             found.push(format!("{}.{}: {}: {reason}", entry.kernel, entry.parameter, entry.what));

@@ -250,12 +250,16 @@ fn grids_and_blocks_of_any_size_build_or_are_refused() {
         let grid = if round == 0 {
             [0x7fff_ffff, 65_535, 65_535]
         } else {
-            [random.of(&WIDE), random.of(&DEEP), random.of(&DEEP)]
+            [random.choose(&WIDE), random.choose(&DEEP), random.choose(&DEEP)]
         };
-        let block = [random.of(&THREADS[..6]), random.of(&[1, 1, 1, 2, 1024]), random.of(&[1, 1, 1, 64, 65])];
+        let block = [
+            random.choose(&THREADS[..6]),
+            random.choose(&[1, 1, 1, 2, 1024]),
+            random.choose(&[1, 1, 1, 64, 65]),
+        ];
         let block = if round < 2 { [32, 1, 1] } else { block };
         let ([gx, gy, gz], [bx, by, bz]) = (grid, block);
-        let sets = [random.of(&WIDE), random.of(&THREADS), random.of(&DEEP)];
+        let sets = [random.choose(&WIDE), random.choose(&THREADS), random.choose(&DEEP)];
         each_form!(branches, |form| tally.build(
             &format!("branches {grid:?} {block:?} set to {sets:?}"),
             || form(&device.ctx, gx, gy, gz, bx, by, bz, &x),
@@ -281,9 +285,9 @@ fn configurations_of_any_size_build_or_are_refused() {
     let mut random = Random::new(11);
     let mut tally = Tally::default();
     for _ in 0..40 {
-        let (blocks, threads) = (random.of(&WIDE[1..]), random.of(&THREADS[..6]));
-        let shared = random.of(&[0, 1, 48 << 10, 227 << 10, (227 << 10) + 1, u32::MAX - 1, u32::MAX]);
-        let (items, later) = (random.of(&LONG), random.of(&LONG));
+        let (blocks, threads) = (random.choose(&WIDE[1..]), random.choose(&THREADS[..6]));
+        let shared = random.choose(&[0, 1, 48 << 10, 227 << 10, (227 << 10) + 1, u32::MAX - 1, u32::MAX]);
+        let (items, later) = (random.choose(&LONG), random.choose(&LONG));
         let mut y = device.stream.alloc_zeros::<f32>(8).expect("an allocation");
         each_form!(configured, |form| tally.build(
             &format!("{blocks} x {threads}, {shared} bytes, {items} items, then {later}"),
@@ -306,17 +310,24 @@ fn lengths_of_any_size_build_or_are_refused() {
         let (n, k, m) = if round < 2 {
             (5, 3, [1, 1 << 20][round])
         } else {
-            (random.of(&LONG), random.of(&LONG), random.of(&WIDE))
+            (random.choose(&LONG), random.choose(&LONG), random.choose(&WIDE))
         };
         each_form!(lengths, |form| tally.build(
             &format!("lengths {n} {k} {m}"),
             || form(&device.ctx, n, k, m),
             |_| {}
         ));
-        let a = random.of(&[i32::MIN, -1, 0, 1, i32::MAX]);
-        let b =
-            random.of(&[i64::MIN, -1, 0, 1, i64::from(u32::MAX), i64::MAX - i64::from(i32::MAX), i64::MAX]);
-        let (c, d) = (random.of(&LONG), random.of(&[0, 1, 255]));
+        let a = random.choose(&[i32::MIN, -1, 0, 1, i32::MAX]);
+        let b = random.choose(&[
+            i64::MIN,
+            -1,
+            0,
+            1,
+            i64::from(u32::MAX),
+            i64::MAX - i64::from(i32::MAX),
+            i64::MAX,
+        ]);
+        let (c, d) = (random.choose(&LONG), random.choose(&[0, 1, 255]));
         each_form!(signed, |form| tally.build(
             &format!("signed {a} {b} {c} {d}"),
             || form(&device.ctx, a, b, c, d),
@@ -338,8 +349,10 @@ fn bounds_of_any_size_build_or_are_refused() {
             0 => (300, 200, 201),
             1 => (300, 255, 300),
             2 => (300, 1, 1),
-            3..30 => (random.of(&[1, 2, 255, 256, 300]), random.of(&LONG[..4]), random.of(&LONG[..5])),
-            _ => (random.of(&LONG), random.of(&LONG), random.of(&LONG)),
+            3..30 => {
+                (random.choose(&[1, 2, 255, 256, 300]), random.choose(&LONG[..4]), random.choose(&LONG[..5]))
+            }
+            _ => (random.choose(&LONG), random.choose(&LONG), random.choose(&LONG)),
         };
         let mut y = device.stream.alloc_zeros::<u8>(300).expect("an allocation");
         each_form!(slices, |form| tally.build(

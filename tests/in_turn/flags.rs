@@ -30,14 +30,14 @@ struct Impatient;
 
 impl Impatient {
     fn new() -> Impatient {
-        cuweave_sim::patience(50).expect("the simulated driver");
+        cuweave_sim::set_wait_timeout(50).expect("the simulated driver");
         Impatient
     }
 }
 
 impl Drop for Impatient {
     fn drop(&mut self) {
-        cuweave_sim::patience(10_000).expect("the simulated driver");
+        cuweave_sim::set_wait_timeout(10_000).expect("the simulated driver");
     }
 }
 
@@ -200,7 +200,7 @@ fn a_launch_that_nobody_answers_is_an_error_of_the_simulator() {
     let _impatient = Impatient::new();
     let go = Flag::<u64>::new(&device.ctx).expect("a flag");
     // The error breaks the context, so this runs in a separate process.
-    apart("flags::in_a_process_of_its_own", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_PATIENCE", "50")]);
+    apart("flags::in_a_process_of_its_own", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_TIMEOUT", "50")]);
     assert!(!go.wait_for(1, Duration::from_millis(5)) && go.has_reached(0));
 }
 
@@ -496,7 +496,7 @@ fn every_failing_call_is_an_error_and_leaves_nothing() {
     for call in CALLS {
         let mut failed = 0;
         for nth in 1..8 {
-            cuweave_sim::fail(call, nth, 2).expect("the simulated driver");
+            cuweave_sim::inject_fault(call, nth, 2).expect("the simulated driver");
             let result = catch_unwind(AssertUnwindSafe(|| run(true))).expect("no panic");
             let left = cuweave_sim::clear_faults().expect("the simulated driver");
             match result {

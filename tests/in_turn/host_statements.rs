@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use cuweave::Error;
 use cuweave::prelude::*;
-use cuweave_core::ir::Kind;
-use cuweave_core::operation::What;
+use cuweave_core::ir::StatementKind;
+use cuweave_core::operation::OperationKind;
 use cuweave_testkit::device::{alone, pinned, simulated_alone};
 use cuweave_testkit::process::apart;
 
@@ -133,8 +133,8 @@ fn with_host_statements_out_of_order() {
     let (mut x, mut beside) = (device.upload(&[7u32; N]), device.upload(&[7u32; N]));
     let (mut seen, mut given) = (pinned(&device.ctx, &[0u32; N]), pinned(&device.ctx, &[0u32; N]));
     cuweave::__private::change_next_plan(move |_, operations| {
-        let host = |what: &What| *what == What::Statement(Kind::Host(()));
-        let at = operations.list.position(|operation| host(&operation.what)).expect("it is there");
+        let host = |what: &OperationKind| *what == OperationKind::Statement(StatementKind::Host(()));
+        let at = operations.list.position(|operation| host(&operation.kind)).expect("it is there");
         if behind {
             let behind = operations.list.iter_mut().filter(|operation| operation.after.contains(&at));
             behind.for_each(|operation| operation.after.retain(|&before| before != at));
@@ -437,13 +437,13 @@ fn a_failed_call_leaves_the_exec_as_it_was() {
     let Some(device) = simulated_alone() else { return };
     let live = device.live();
     let mut x = pinned(&device.ctx, &[0u32; 4]);
-    cuweave_sim::fail("cuGraphAddHostNode", 1, 2).expect("a call");
+    cuweave_sim::inject_fault("cuGraphAddHostNode", 1, 2).expect("a call");
     let told = owns(&device.ctx, 4, 1, &mut x).expect_err("a failure").to_string();
     assert!(told.starts_with("`cuGraphAddHostNode` for `host` (tests/in_turn/host_statements.rs:"), "{told}");
     assert_eq!(LIVE.load(Ordering::SeqCst), 0);
     let mut exec = owns(&device.ctx, 4, 1, &mut x).expect("it builds").instantiate().expect("an exec");
     exec.launch(&device.stream).expect("it launches");
-    cuweave_sim::fail("cuGraphExecHostNodeSetParams", 1, 2).expect("a call");
+    cuweave_sim::inject_fault("cuGraphExecHostNodeSetParams", 1, 2).expect("a call");
     let told = exec.set_add(100).expect_err("a failure").to_string();
     assert!(told.starts_with("`cuGraphExecHostNodeSetParams` for `host`"), "{told}");
     exec.launch(&device.stream).expect("it launches");

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuweave::Buffer;
 use cuweave::prelude::*;
-use cuweave_testkit::device::{Alone, alone};
+use cuweave_testkit::device::{ExclusiveDevice, alone};
 
 struct Counting;
 
@@ -47,11 +47,11 @@ type Calls = BTreeMap<String, u64>;
 
 /// Returns the driver calls and the number of allocations during some work.
 fn work(mut work: impl FnMut()) -> (Calls, u64) {
-    let calls = cuweave_sim::calls().expect("the simulated driver");
+    let calls = cuweave_sim::call_counts().expect("the simulated driver");
     let allocations = ALLOCATIONS.get();
     work();
     let allocations = ALLOCATIONS.get() - allocations;
-    let mut made = cuweave_sim::calls().expect("the simulated driver");
+    let mut made = cuweave_sim::call_counts().expect("the simulated driver");
     made.retain(|name, count| {
         *count -= calls.get(name).copied().unwrap_or(0);
         *count > 0
@@ -63,7 +63,7 @@ fn calls(made: &[(&str, u64)]) -> Calls {
     made.iter().map(|&(name, count)| (name.to_owned(), count)).collect()
 }
 
-fn simulated() -> Option<Alone> {
+fn simulated() -> Option<ExclusiveDevice> {
     let device = alone();
     if device.simulated { Some(device) } else { None }
 }

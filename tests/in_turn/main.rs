@@ -1,6 +1,6 @@
 //! Tests that use state of the whole process: they count driver calls or live objects, let calls fail, cause
 //! reports, or set schedules and registers. Each takes the lock of `cuweave_testkit::device` by `alone`,
-//! `simulated_alone` or `turn`.
+//! `simulated_alone` or `test_lock`.
 
 mod apart;
 mod arena_pool;

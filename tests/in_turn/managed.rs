@@ -248,7 +248,7 @@ fn memory_cannot_be_attached_to_default_streams_or_captures() -> Outcome {
 #[test]
 fn memory_outlives_all_launches() -> Outcome {
     let Some(device) = simulated_alone() else { return Ok(()) };
-    let before = cuweave_sim::live().expect("the simulated driver").allocations;
+    let before = cuweave_sim::live_objects().expect("the simulated driver").allocations;
     for forget in [false, true] {
         let x = managed(&device, 1);
         let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
@@ -257,7 +257,7 @@ fn memory_outlives_all_launches() -> Outcome {
         exec.launch(&device.stream)?;
         if forget { std::mem::forget(exec) } else { drop(exec) }
     }
-    let after = cuweave_sim::live().expect("the simulated driver").allocations;
+    let after = cuweave_sim::live_objects().expect("the simulated driver").allocations;
     assert_eq!(after - before, 1, "that of the forgotten exec");
     Ok(())
 }
@@ -294,7 +294,7 @@ fn every_failure_is_returned_or_leaks() -> Outcome {
     let mut failed = 0;
     for call in calls {
         for nth in 1..12 {
-            cuweave_sim::fail(call, nth, 2).expect("a known call");
+            cuweave_sim::inject_fault(call, nth, 2).expect("a known call");
             // Each use either gives the right result or returns an error.
             match ways() {
                 Ok(values) => assert_eq!(values, [5; 8], "{call} {nth}"),

@@ -4,7 +4,7 @@ use cuweave::builder::Builder;
 use cuweave::managed::{Advice, Attach, Location, ManagedFault};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error, Managed};
-use cuweave_sim::Pages;
+use cuweave_sim::PageCounts;
 use cuweave_testkit::device::{Device, simulated_alone};
 
 mod kernels {
@@ -26,8 +26,8 @@ fn managed(device: &Device, value: i32) -> Managed<i32> {
     Managed::from_host(&device.stream, &[value; N], Attach::Global).expect("managed memory")
 }
 
-fn counted<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Pages, Error> {
-    let pages = || cuweave_sim::pages().expect("the simulated driver");
+fn counted<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<PageCounts, Error> {
+    let pages = || cuweave_sim::page_counts().expect("the simulated driver");
     let before = pages();
     work()?;
     Ok(pages() - before)

@@ -8,7 +8,7 @@ use cuweave::managed::{Attach, Location, ManagedFault};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error, Managed};
 
-use cuweave_sim::Pages;
+use cuweave_sim::PageCounts;
 use cuweave_testkit::device::{Device, alone as device, simulated_alone};
 use cuweave_testkit::process::apart;
 
@@ -94,8 +94,8 @@ fn fault(result: Result<impl std::fmt::Debug, Error>) -> ManagedFault {
 }
 
 /// Returns the page counts that some work adds.
-fn counted<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Pages, Error> {
-    let pages = || cuweave_sim::pages().expect("the simulated driver");
+fn counted<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<PageCounts, Error> {
+    let pages = || cuweave_sim::page_counts().expect("the simulated driver");
     let before = pages();
     work()?;
     Ok(pages() - before)
@@ -143,7 +143,7 @@ fn advice_is_for_whole_pages_and_reads_back() -> Outcome {
 fn what_the_driver_refuses_is_refused_before() -> Outcome {
     let Some(device) = simulated_alone() else { return Ok(()) };
     let x = managed(&device, 1);
-    let calls = || cuweave_sim::calls().expect("the simulated driver").get("cuMemAdvise_v2").copied();
+    let calls = || cuweave_sim::call_counts().expect("the simulated driver").get("cuMemAdvise_v2").copied();
     let before = calls();
     for location in [Location::HostNuma(0), Location::HostNumaCurrent] {
         let found = fault(x.set_accessed_by(.., location));
@@ -289,7 +289,7 @@ fn prologues_are_not_captured_and_know_their_stream() -> Outcome {
     assert!(matches!(&refused, Err(Error::ManagedArgument { at, .. }) if at.name == "x"), "{refused:?}");
     assert_eq!(fault(refused), ManagedFault::LegacyStream);
     let mut ahead = moved(&device.ctx, N, &x)?.instantiate()?;
-    let count = |name| cuweave_sim::calls().expect("simulated").get(name).copied().unwrap_or(0);
+    let count = |name| cuweave_sim::call_counts().expect("simulated").get(name).copied().unwrap_or(0);
     let names = ["cuMemPrefetchAsync_v2", "cuMemPrefetchBatchAsync", "cuMemDiscardBatchAsync"];
     let before = names.map(count);
     ahead.launch(&legacy)?;
@@ -318,7 +318,7 @@ fn a_failed_prologue_is_returned_and_the_next_launch_is_right() -> Outcome {
     for call in ["cuMemPrefetchBatchAsync", "cuMemDiscardBatchAsync", "cuMemAdvise_v2", "cuGraphLaunch"] {
         let mut failed = 0;
         for nth in 1..4 {
-            cuweave_sim::fail(call, nth, 2)?;
+            cuweave_sim::inject_fault(call, nth, 2)?;
             let ways = || -> Result<(), Error> {
                 let mut a = step(&device.ctx, N, &x, &out)?.instantiate()?;
                 a.launch(&device.stream)?;
@@ -357,7 +357,7 @@ fn before_13_0() -> Outcome {
     let mut exec = step(&device.ctx, N, &x, &out)?.instantiate()?;
     exec.launch(&device.stream)?;
     assert_eq!(*out.host()?, [2; N as usize]);
-    let calls = cuweave_sim::calls()?;
+    let calls = cuweave_sim::call_counts()?;
     assert_eq!(calls.get("cuMemPrefetchBatchAsync"), None);
     assert_eq!(calls.get("cuMemPrefetchAsync_v2"), Some(&1));
     assert!(x.attributes(..)?.read_mostly);

@@ -12,8 +12,8 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use cuweave_ptx::parse;
-use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
-use cuweave_testkit::device::{driver, turn};
+use cuweave_ptx::rewrite::{self, Axis, Batch, BatchTable, GridShape};
+use cuweave_testkit::device::{driver, test_lock};
 use cuweave_testkit::ok;
 use cuweave_testkit::raw::{Context, Graph, Node, OK, kernel_params, sys};
 use sys::CUresult;
@@ -131,14 +131,14 @@ struct Rewritten {
     text: String,
     name: String,
     /// The table, for a batch.
-    table: Option<(Table, GridShape)>,
+    table: Option<(BatchTable, GridShape)>,
     members: u32,
 }
 
 fn rewritten() -> Vec<Rewritten> {
     let module = parse(PTX).expect("the reader takes what NVRTC makes");
     let waiting = rewrite::waiting(&module);
-    assert_eq!((waiting.waits.as_slice(), waiting.kept.len()), (["pass".to_owned()].as_slice(), 0));
+    assert_eq!((waiting.waits.as_slice(), waiting.unchanged.len()), (["pass".to_owned()].as_slice(), 0));
     let mut all = vec![Rewritten { text: waiting.text, name: "pass".to_owned(), table: None, members: 1 }];
     for shape in [GridShape::Axis(Axis::Z), GridShape::Flat] {
         let name = rewrite::free_name(&module, "batch");
@@ -152,7 +152,7 @@ fn rewritten() -> Vec<Rewritten> {
         };
         let text = rewrite::batched(&module, &[batch]).expect("it can be batched");
         let parameters = &module.entry("pass").expect("it is there").parameters;
-        let table = Table::of(parameters, 4, shape).expect("a small one");
+        let table = BatchTable::new(parameters, 4, shape).expect("a small one");
         all.push(Rewritten { text, name, table: Some((table, shape)), members: 3 });
     }
     all
@@ -252,7 +252,7 @@ impl<'r> Loaded<'r> {
     }
 
     /// Returns the table of a launch of all members.
-    fn table(&self, table: &Table, of: impl Fn(usize) -> Vec<Vec<u8>>) -> Vec<u8> {
+    fn table(&self, table: &BatchTable, of: impl Fn(usize) -> Vec<Vec<u8>>) -> Vec<u8> {
         let mut bytes = vec![0u8; table.bytes as usize];
         let mut put = |range: std::ops::Range<usize>, value: &[u8]| bytes[range].copy_from_slice(value);
         for member in 0..self.rewritten.members {
@@ -287,7 +287,7 @@ fn early_driver() -> Option<cuweave_sim::Driver> {
 
 #[test]
 fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
-    let _turn = turn();
+    let _turn = test_lock();
     let Some(driver) = early_driver() else { return };
     let simulated = driver.is_simulated();
     let sizes = if simulated { &SIMULATED[..] } else { &REAL };
@@ -301,7 +301,7 @@ fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
             for chain in chains() {
                 for seed in 0..if simulated { 3 } else { 1 } {
                     if simulated {
-                        cuweave_sim::seed(seed).expect("the simulated driver");
+                        cuweave_sim::set_seed(seed).expect("the simulated driver");
                     }
                     let what = format!("{:?}, {size:?}, {start:?}, {chain:?}, seed {seed}", function.name);
                     assert_eq!(loaded.wrong_elements(chain, start), Ok(0), "{what}");

@@ -257,7 +257,7 @@ fn bodies_are_summed_over_their_turns() {
 
     let turns = |name: &str| {
         let entry = entry(&profile, name);
-        let turns = entry.turns.map(|turns| (turns.min, turns.max));
+        let turns = entry.iterations.map(|turns| (turns.min, turns.max));
         (entry.runs, turns, entry.body.map(|body| profile.entries[body].name.as_str()))
     };
     assert_eq!(turns("while count"), (1.0, Some((4, 4)), None));
@@ -448,14 +448,14 @@ fn each_call_fails_once() {
     scenario(&device).expect("a first run keeps modules");
     for call in LOAD.iter().chain(ORDER).chain(CURRENT).chain(GRAPH).copied().chain(others) {
         for nth in 1.. {
-            let before = cuweave_sim::live().expect("counts");
+            let before = cuweave_sim::live_objects().expect("counts");
             let mut x = device.upload(&[7u32; 8]);
             let (mut count, mut inner) = (device.upload(&[0u32]), device.upload(&[0u32]));
             let flag = device.upload(&[1u32]);
             let graph = decisions(&device.ctx, 8, &flag, &mut x, &mut count, &mut inner).expect("a graph");
             let mut exec = graph.instantiate().expect("an exec");
             exec.launch(&device.stream).expect("a launch");
-            cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("a fault");
+            cuweave_sim::inject_fault(call, nth, NOT_SUPPORTED).expect("a fault");
             let result = exec.profile(&device.stream, 2);
             let over = cuweave_sim::clear_faults().expect("faults") > 0;
             // The context keeps a failure in a drop.
@@ -475,7 +475,7 @@ fn each_call_fails_once() {
             drop((x, count, inner, flag));
             let _ = device.ctx.check_err();
             device.ctx.synchronize().expect("all is well");
-            let after = cuweave_sim::live().expect("counts");
+            let after = cuweave_sim::live_objects().expect("counts");
             // An object that cannot be destroyed leaks.
             let destroys = ["cuGraphExecDestroy", "cuGraphDestroy", "cuEventDestroy_v2"].contains(&call)
                 || call.starts_with("cuMem");

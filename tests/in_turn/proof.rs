@@ -6,13 +6,15 @@
 //! can be made at run time.
 #![allow(unsafe_code)]
 
-use cuweave_core::compile::{self, Wishes};
+use cuweave_core::compile::{self, BackendOptions};
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{Access, BufferId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
-use cuweave_core::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
-use cuweave_core::order::Source;
-use cuweave_testkit::device::{driver, turn};
-use cuweave_testkit::programs::{Writer, conflict};
+use cuweave_core::ir::{Access, BufferId, Memory, Mode, Order, Origin, Program, StatementId, StatementKind};
+use cuweave_core::operation::{
+    BufferPlacement, MemoryBlock, MemoryId, Operation, OperationId, OperationKind, Operations,
+};
+use cuweave_core::order::LoweredProgram;
+use cuweave_testkit::device::{driver, test_lock};
+use cuweave_testkit::programs::{ProgramWriter, conflict};
 use cuweave_testkit::random::Random;
 use cuweave_testkit::raw::{Context, Graph, Node, OK, sys};
 use sys::CUresult;
@@ -50,22 +52,22 @@ const KERNEL: &str = ".version 6.0
 
 /// Returns a program. Buffer 0 is the caller's. The others are allocated before their first use, filled, used, and
 /// then freed early, returned, or left to the compiler.
-fn program(seed: u64) -> Source {
+fn program(seed: u64) -> LoweredProgram {
     let mut random = Random::new(seed);
-    let mut writer = Writer::new(&DIMS);
+    let mut writer = ProgramWriter::new(&DIMS);
     let mut alive = vec![writer.buffer("x", Origin::Device { mutable: true }, LEN as u64)];
     for step in 0..4 + random.below(14) {
         let roll = random.below(10);
         if writer.buffers() == 1 || roll < 3 {
             let id = writer.alloc(&format!("b{}", writer.buffers()), LEN as u64);
             let whole = writer.access(id, Mode::Write, (0, LEN as u64));
-            writer.statement(&format!("fill{step}"), Kind::Fill(()), &[whole], &[]);
+            writer.statement(&format!("fill{step}"), StatementKind::Fill(()), &[whole], &[]);
             alive.push(id);
         } else if roll < 4 && alive.len() > 2 {
             let id = alive.remove(1 + random.below(alive.len() - 1));
-            writer.statement(&format!("free{id}"), Kind::Free(id), &[], &[]);
+            writer.statement(&format!("free{id}"), StatementKind::Free(id), &[], &[]);
         } else {
-            let mut pick = || (random.of(&alive), random.of(&PARTS));
+            let mut pick = || (random.choose(&alive), random.choose(&PARTS));
             let (to, from) = (pick(), pick());
             let aliased = to.0 == from.0 && to.1.0 < from.1.1 && from.1.0 < to.1.1;
             // The kernel reads as many elements as it writes, so the source must not be longer.
@@ -78,10 +80,10 @@ fn program(seed: u64) -> Source {
                 .statements()
                 .as_slice()
                 .iter()
-                .rposition(|statement| statement.kind == Kind::Launch(()));
+                .rposition(|statement| statement.kind == StatementKind::Launch(()));
             let after: Vec<StatementId> =
                 earlier.filter(|_| random.one_in(6)).map(StatementId::new).into_iter().collect();
-            writer.statement(&format!("mix{step}"), Kind::Launch(()), &accesses, &after);
+            writer.statement(&format!("mix{step}"), StatementKind::Launch(()), &accesses, &after);
         }
     }
     for &buffer in &alive[1..] {
@@ -104,8 +106,8 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vector<BufferId, [u32; LEN]> {
     let range = |access: &Access| DIMS[access.lo.index()] as usize..DIMS[access.hi.index()] as usize;
     for (id, statement) in program.statements.enumerate() {
         match statement.kind {
-            Kind::Fill(()) => memory[statement.accesses[0].buffer] = [constant(id); LEN],
-            Kind::Launch(()) => {
+            StatementKind::Fill(()) => memory[statement.accesses[0].buffer] = [constant(id); LEN],
+            StatementKind::Launch(()) => {
                 let (to, from) = (&statement.accesses[0], &statement.accesses[1]);
                 let source: Vec<u32> = memory[from.buffer][range(from)].to_vec();
                 for (i, value) in memory[to.buffer][range(to)].iter_mut().enumerate() {
@@ -189,26 +191,28 @@ impl Device {
             let (lo, hi) = (DIMS[access.lo.index()], DIMS[access.hi.index()]);
             (address(operations, memories, device_x, access.buffer) + 4 * lo, hi - lo)
         };
-        match operation.what {
-            What::Alloc { memory } => {
+        match operation.kind {
+            OperationKind::Alloc { memory } => {
                 let bytes = operations.memories[memory].bytes as usize;
                 let (node, address) = graph.alloc(after, bytes);
                 memories[memory] = address;
                 node
             }
-            What::Free { memory } => graph.free(after, memories[memory]),
-            What::Statement(Kind::Fill(())) => {
+            OperationKind::Free { memory } => graph.free(after, memories[memory]),
+            OperationKind::Statement(StatementKind::Fill(())) => {
                 let id = operation.sources[0];
                 let (to, len) = part(&program.statements[id].accesses[0]);
                 graph.fill_words(&self.context, after, to, constant(id), len as usize)
             }
-            What::Statement(Kind::Launch(())) => {
+            OperationKind::Statement(StatementKind::Launch(())) => {
                 let id = operation.sources[0];
                 let accesses = &program.statements[id].accesses;
                 let ((to, n), (from, m)) = (part(&accesses[0]), part(&accesses[1]));
                 graph.kernel(after, self.function, 1, 32, &[to, from, n, m, u64::from(constant(id))])
             }
-            What::FreeTaken { .. } | What::Statement(_) | What::Hub => graph.empty(after),
+            OperationKind::FreeTaken { .. } | OperationKind::Statement(_) | OperationKind::Hub => {
+                graph.empty(after)
+            }
         }
     }
 }
@@ -220,17 +224,17 @@ fn address(
     buffer: BufferId,
 ) -> u64 {
     match operations.places[buffer] {
-        Place::Inside { memory, offset } => memories[memory] + offset,
-        Place::Bound | Place::Nowhere => device_x,
+        BufferPlacement::Inside { memory, offset } => memories[memory] + offset,
+        BufferPlacement::Bound | BufferPlacement::Nowhere => device_x,
     }
 }
 
 fn compiled(seed: u64, memory: Memory) -> (Program, Operations) {
     let (checked, found) = compile::front(program(seed));
     let checked = checked.unwrap_or_else(|| panic!("program {seed}: {found:?}"));
-    let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
+    let backend_options = BackendOptions { memory: Some(memory), ..BackendOptions::default() };
     let operations =
-        compile::back(&checked, &DIMS.into_iter().collect(), &wishes).expect("it can be emitted");
+        compile::back(&checked, &DIMS.into_iter().collect(), &backend_options).expect("it can be emitted");
     (checked.program().clone(), operations)
 }
 
@@ -242,7 +246,7 @@ fn start_values(seed: u64) -> [u32; LEN] {
 
 #[test]
 fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
-    let _turn = turn();
+    let _turn = test_lock();
     let driver = driver();
     let device = Device::new();
     for memory in LOWERINGS {
@@ -252,7 +256,7 @@ fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
             let expected = in_order(&program, &x);
             for schedule in 0..SCHEDULES {
                 if driver.is_simulated() {
-                    cuweave_sim::seed(seed * SCHEDULES + schedule).expect("the simulated driver");
+                    cuweave_sim::set_seed(seed * SCHEDULES + schedule).expect("the simulated driver");
                 }
                 let results = device.run(&program, &operations, &x);
                 let results = results.unwrap_or_else(|code| {
@@ -282,7 +286,10 @@ fn broken_plans_are_caught() {
         let (program, operations) = compiled(seed, Memory::Nodes);
         let x = start_values(seed);
         let is_work = |at: OperationId| {
-            matches!(operations.list[at].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
+            matches!(
+                operations.list[at].kind,
+                OperationKind::Statement(StatementKind::Launch(()) | StatementKind::Fill(()))
+            )
         };
         let edge = operations.list.ids().rev().find_map(|to| {
             let position = operations.list[to].after.iter().position(|&from| is_work(from) && is_work(to))?;
@@ -292,7 +299,8 @@ fn broken_plans_are_caught() {
             conflict(&program.statements[a], &program.statements[b], &DIMS).then_some((to, position))
         });
         let free = operations.list.position(|operation| {
-            matches!(operation.what, What::Free { .. }) && operation.after.iter().any(|&at| is_work(at))
+            matches!(operation.kind, OperationKind::Free { .. })
+                && operation.after.iter().any(|&at| is_work(at))
         });
         let mut broken = Vec::new();
         if let Some((to, position)) = edge {
@@ -304,8 +312,8 @@ fn broken_plans_are_caught() {
         if let Some(free) = free {
             let mut operations = operations.clone();
             operations.list[free].after.retain(|&at| !is_work(at));
-            let What::Free { memory } = operations.list[free].what else { continue };
-            let alloc = operations.list.position(|other| other.what == What::Alloc { memory });
+            let OperationKind::Free { memory } = operations.list[free].kind else { continue };
+            let alloc = operations.list.position(|other| other.kind == OperationKind::Alloc { memory });
             operations.list[free].after.extend(alloc);
             operations.list[free].after.sort_unstable();
             operations.list[free].after.dedup();

@@ -3,7 +3,7 @@
 
 use cudarc::driver::sys;
 use cuweave::Error;
-use cuweave::error::At;
+use cuweave::error::SourceLocation;
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
 use cuweave_testkit::process::apart;
@@ -27,7 +27,7 @@ fn refused<T>(result: cuweave::Result<T>) -> Error {
 }
 
 /// Checks the name and the line, in this file, that an error points at.
-fn points_at(at: &At, name: &str, line: u32) {
+fn points_at(at: &SourceLocation, name: &str, line: u32) {
     assert_eq!((at.name.as_str(), at.line), (name, line));
     assert!(at.file.ends_with("runtime_bad_input.rs"), "{}", at.file);
 }

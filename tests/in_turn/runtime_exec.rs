@@ -203,7 +203,7 @@ fn odd(n: u32, out: &mut [u32; n]) {
 #[test]
 fn a_module_is_loaded_once_and_as_long_as_it_is_used() {
     let Some(device) = simulated_alone() else { return };
-    let modules = || cuweave_sim::live().expect("counts").modules;
+    let modules = || cuweave_sim::live_objects().expect("counts").modules;
     let before = modules();
     let (mut out, mut more) = (device.zeros::<u32>(4), device.zeros::<u32>(4));
     let first = odd(&device.ctx, 4, &mut out).expect("it builds");

@@ -116,9 +116,9 @@ fn every_call_fails_once() {
     for call in calls() {
         let mut struck = 0;
         for nth in 1.. {
-            let before = cuweave_sim::live().expect("counts");
+            let before = cuweave_sim::live_objects().expect("counts");
             let mut with = inputs(ctx);
-            cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("a fault");
+            cuweave_sim::inject_fault(call, nth, NOT_SUPPORTED).expect("a fault");
             let result = scenario(&mut with);
             let over = cuweave_sim::clear_faults().expect("faults") > 0;
             if over {
@@ -141,7 +141,7 @@ fn every_call_fails_once() {
             let _ = ctx.check_err();
             ctx.synchronize().expect("all is well");
             assert_eq!(
-                cuweave_sim::live().expect("counts"),
+                cuweave_sim::live_objects().expect("counts"),
                 before,
                 "`{call}` {nth} leaves something behind"
             );

@@ -11,7 +11,7 @@ use std::time::Instant;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::Exec;
 use cuweave::prelude::*;
-use cuweave_testkit::device::{driver, pinned, turn};
+use cuweave_testkit::device::{driver, pinned, test_lock};
 use cuweave_testkit::process::apart;
 
 use crate::slow::{late, late_out, spin};
@@ -53,7 +53,7 @@ fn simulated() -> bool {
 /// Runs one test at a time, so that no test can take the memory of another.
 fn alone() -> Alone {
     rounds();
-    let guard = turn();
+    let guard = test_lock();
     Alone { since: Instant::now(), _guard: guard }
 }
 

@@ -103,7 +103,7 @@ fn two_execs_meet_at_semaphores() {
 fn the_last_that_keeps_a_semaphore_destroys_it() {
     let Some(device) = simulated_alone() else { return };
     let destroyed = || {
-        let calls = cuweave_sim::calls().expect("counts");
+        let calls = cuweave_sim::call_counts().expect("counts");
         calls.get("cuDestroyExternalSemaphore").copied().unwrap_or(0)
     };
     let before = destroyed();
@@ -243,7 +243,7 @@ fn every_failing_call_is_an_error_and_leaves_nothing() {
     for call in CALLS {
         let mut failed = 0;
         for nth in 1..6 {
-            cuweave_sim::fail(call, nth, 2).expect("the simulated driver");
+            cuweave_sim::inject_fault(call, nth, 2).expect("the simulated driver");
             let result = catch_unwind(AssertUnwindSafe(|| run(true))).expect("no panic");
             failed += 1 - cuweave_sim::clear_faults().expect("the simulated driver");
             match result {
@@ -259,7 +259,7 @@ fn every_failing_call_is_an_error_and_leaves_nothing() {
 
 #[test]
 fn a_semaphore_that_nobody_signals_is_an_error_of_the_simulator() {
-    apart("semaphores::nobody_signals", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_PATIENCE", "50")]);
+    apart("semaphores::nobody_signals", &[("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_TIMEOUT", "50")]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use cudarc::driver::CudaSlice;
 use cuweave::__private::change_next_rules;
 use cuweave::builder::{Builder, Handle};
 use cuweave::prelude::*;
-use cuweave::report::{Report, Unfused, WhyUnfused};
+use cuweave::report::{Report, UnfusedPair, UnfusedReason};
 use cuweave_core::launches::tuning::Waves;
 use cuweave_testkit::device::{Device, alone};
 
@@ -54,7 +54,7 @@ fn report(device: &Device, b: Builder<'_>) -> Report {
 }
 
 /// Returns the only entry of a report, and its text without line numbers.
-fn only(report: &Report) -> (Unfused, String) {
+fn only(report: &Report) -> (UnfusedPair, String) {
     let [entry] = report.unfused.as_slice() else { panic!("{report}") };
     if entry.times == 1 {
         let text = format!("\n  not fused: {entry}\n");
@@ -63,7 +63,7 @@ fn only(report: &Report) -> (Unfused, String) {
     (entry.clone(), lineless(entry))
 }
 
-fn lineless(entry: &Unfused) -> String {
+fn lineless(entry: &UnfusedPair) -> String {
     let text = entry.to_string();
     let parts: Vec<&str> = text.split(" (line ").collect();
     let rest =
@@ -81,7 +81,7 @@ fn blocks_that_read_what_others_write() {
     b.launch(mirrored {}, FOUR, (x.read(), y.write(), N)).expect("a launch");
     let (entry, text) = only(&report(&device, b));
     assert!(
-        matches!(&entry.reason, WhyUnfused::Shared { buffer, writes, other }
+        matches!(&entry.reason, UnfusedReason::Shared { buffer, writes, other }
         if [&buffer.name, &writes.name, &other.name] == ["x", "linear", "mirrored"]),
         "{entry:?}"
     );
@@ -97,7 +97,7 @@ fn blocks_that_read_what_others_write() {
     b.launch(linear {}, FOUR, (x.write(), 3_u32, 1_u32, N)).expect("a launch");
     let (entry, _) = only(&report(&device, b));
     assert!(
-        matches!(&entry.reason, WhyUnfused::Shared { writes, other, .. }
+        matches!(&entry.reason, UnfusedReason::Shared { writes, other, .. }
         if [&writes.name, &other.name] == ["linear", "mirrored"]),
         "{entry:?}"
     );
@@ -116,7 +116,7 @@ fn the_launch_of_the_failed_proof_is_named() {
     let report = report(&device, b);
     let (entry, _) = only(&report);
     assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [3], "{report}");
-    let WhyUnfused::Shared { writes, .. } = &entry.reason else { panic!("{entry:?}") };
+    let UnfusedReason::Shared { writes, .. } = &entry.reason else { panic!("{entry:?}") };
     assert_eq!((writes.line + 2, entry.first.line + 2), (entry.first.line, entry.second.line));
 }
 
@@ -127,7 +127,7 @@ fn blocks_whose_elements_are_not_known() {
     b.launch(linear {}, FOUR, (x.write(), 3_u32, 1_u32, N)).expect("a launch");
     b.launch(gathered {}, FOUR, (x.read(), at.read(), y.write(), N)).expect("a launch");
     let (entry, text) = only(&report(&device, b));
-    let WhyUnfused::Unknown { buffer, launch, reason } = &entry.reason else { panic!("{entry:?}") };
+    let UnfusedReason::Unknown { buffer, launch, reason } = &entry.reason else { panic!("{entry:?}") };
     assert_eq!([&buffer.name, &launch.name], ["x", "gathered"]);
     assert!(!reason.is_empty());
     assert!(reason.contains("`ld.global.u32 "), "{reason}");
@@ -205,7 +205,7 @@ fn setters_that_reach_a_range_or_a_grid() {
     let (x, y) = (buffer(&device, N), buffer(&device, 3 * N));
     let graph = graphs::moved(&device.ctx, N, 0, &x, y).expect("it builds");
     let (entry, text) = only(&graph.report());
-    assert!(matches!(entry.reason, WhyUnfused::Range { .. }));
+    assert!(matches!(entry.reason, UnfusedReason::Range { .. }));
     assert_eq!(
         text,
         "`odd` and `linear`: a setter may change the range of `y` in `linear`\
@@ -213,7 +213,7 @@ fn setters_that_reach_a_range_or_a_grid() {
     );
     let graph = graphs::resized(&device.ctx, N, 4, buffer(&device, N)).expect("it builds");
     let (entry, text) = only(&graph.report());
-    assert!(matches!(entry.reason, WhyUnfused::Setter(_)));
+    assert!(matches!(entry.reason, UnfusedReason::Setter(_)));
     assert_eq!(
         text,
         "`linear` and `linear`: a setter may change the grid or the block of `linear`\
@@ -226,10 +226,10 @@ fn options_of_functions() {
     let device = alone();
     let graph = graphs::calling(&device.ctx, N, buffer(&device, N)).expect("it builds");
     let (entry, _) = only(&graph.report());
-    assert_eq!(entry.reason, WhyUnfused::NotAllowed);
+    assert_eq!(entry.reason, UnfusedReason::NotAllowed);
     let graph = graphs::starting(&device.ctx, N, buffer(&device, N)).expect("it builds");
     let (entry, _) = only(&graph.report());
-    assert_eq!(entry.reason, WhyUnfused::Starts);
+    assert_eq!(entry.reason, UnfusedReason::EarlyStart);
     let graph = graphs::batched(&device.ctx, N, buffer(&device, N), buffer(&device, N)).expect("it builds");
     assert_eq!(graph.report().unfused, []);
 }
@@ -269,7 +269,7 @@ fn long_kernels_side_by_side() {
         rules.tuning.chains.stacked.iter_mut().for_each(|stacked| stacked.long = Waves(0, 1));
     });
     let (entry, text) = only(&report(&device, launched()));
-    let WhyUnfused::Crowd(at) = &entry.reason else { panic!("{entry:?}") };
+    let UnfusedReason::Concurrent(at) = &entry.reason else { panic!("{entry:?}") };
     assert_eq!((at.name.as_str(), entry.first.line + 1, entry.times), ("repeated", entry.second.line, 2));
     assert_eq!(
         text,
@@ -293,8 +293,8 @@ fn other_grids_and_blocks() {
     b.launch(linear {}, ((2, 4), 32), (x.write(), 7_u32, 1_u32, N)).expect("a launch");
     let report = report(&device, b);
     let [grids, blocks] = report.unfused.as_slice() else { panic!("{report}") };
-    assert_eq!(grids.reason, WhyUnfused::Grids([4, 1, 1], [2, 4, 1]));
-    assert_eq!(blocks.reason, WhyUnfused::Blocks([64, 1, 1], [32, 1, 1]));
+    assert_eq!(grids.reason, UnfusedReason::Grids([4, 1, 1], [2, 4, 1]));
+    assert_eq!(blocks.reason, UnfusedReason::Blocks([64, 1, 1], [32, 1, 1]));
     assert!(lineless(grids).contains(": their grids differ: 4 and 2 x 4 blocks\n    help: "), "{report}");
     assert!(lineless(blocks).contains(": their blocks differ: 64 and 32 threads\n    help: "), "{report}");
     // If other launches run concurrently, launches with different grids could not be fused even with equal grids.
@@ -313,7 +313,7 @@ fn what_stands_between_before_and_behind() {
     b.copy(x.read(), y.write()).expect("a copy");
     b.launch(linear {}, FOUR, (y.write(), 5_u32, 1_u32, N)).expect("a launch");
     let (entry, text) = only(&report(&device, b));
-    assert!(matches!(entry.reason, WhyUnfused::Between { kind: "copy", .. }));
+    assert!(matches!(entry.reason, UnfusedReason::Between { kind: "copy", .. }));
     assert_eq!(
         text,
         "`linear` and `linear`: a copy stands between them: `copy`\
@@ -326,12 +326,12 @@ fn what_stands_between_before_and_behind() {
     b.launch(mixed {}, FOUR, (x.read(), x.read(), z.write(), N)).expect("a launch");
     b.launch(odd {}, FOUR, (y.read(), z.write(), N)).expect("a launch");
     let report = report(&device, b);
-    let reasons: Vec<&WhyUnfused> = report.unfused.iter().map(|entry| &entry.reason).collect();
+    let reasons: Vec<&UnfusedReason> = report.unfused.iter().map(|entry| &entry.reason).collect();
     let [
-        WhyUnfused::Behind(one),
-        WhyUnfused::Behind(other),
-        WhyUnfused::Before(left),
-        WhyUnfused::Before(right),
+        UnfusedReason::OtherSuccessor(one),
+        UnfusedReason::OtherSuccessor(other),
+        UnfusedReason::OtherPredecessor(left),
+        UnfusedReason::OtherPredecessor(right),
     ] = reasons.as_slice()
     else {
         panic!("{report}")
@@ -349,7 +349,7 @@ fn kernels_that_are_no_parts() {
     b.launch(ticket {}, (1, 32), (total.atomic(), out.write(), 3_u32)).expect("a launch");
     b.launch(mixed {}, (1, 32), (out.read(), out.read(), last.write(), 1_u32)).expect("a launch");
     let (entry, text) = only(&report(&device, b));
-    assert!(matches!(&entry.reason, WhyUnfused::Kernel { at, .. } if at.name == "ticket"), "{entry:?}");
+    assert!(matches!(&entry.reason, UnfusedReason::Kernel { at, .. } if at.name == "ticket"), "{entry:?}");
     assert!(
         text.starts_with("`ticket` and `mixed`: `ticket` cannot be a part of a fused kernel: `atom"),
         "{text}"
@@ -360,7 +360,7 @@ fn kernels_that_are_no_parts() {
     b.launch(exchange {}, (2, 64), (total.atomic(), 3_u32)).expect("a launch");
     b.launch(exchange {}, (2, 64), (total.atomic(), 4_u32)).expect("a launch");
     let (entry, text) = only(&report(&device, b));
-    assert_eq!(entry.reason, WhyUnfused::State);
+    assert_eq!(entry.reason, UnfusedReason::SharedState);
     assert_eq!(text, "`exchange` and `exchange`: atomics, or variables that kernels write, order the two");
 }
 
@@ -377,11 +377,11 @@ fn fused_kernels_of_which_fewer_blocks_are_held() {
     let x = b.exclusive("x", n, buffer(&device, n));
     b.launch(linear {}, (n / 64, 64), (x.write(), 3_u32, 1_u32, n)).expect("a launch");
     b.launch(sums {}, (n / 64, 64), (x.write(), n)).expect("a launch");
-    cuweave_sim::registers("cuweave_fused", 255).expect("a simulated driver");
+    cuweave_sim::set_registers("cuweave_fused", 255).expect("a simulated driver");
     let report = report(&device, b);
-    cuweave_sim::registers("cuweave_fused", 0).expect("a simulated driver");
+    cuweave_sim::set_registers("cuweave_fused", 0).expect("a simulated driver");
     let (entry, text) = only(&report);
-    assert!(matches!(entry.reason, WhyUnfused::Slower(_)));
+    assert!(matches!(entry.reason, UnfusedReason::Slower(_)));
     assert_eq!(
         text,
         "`linear` and `sums`: of the fused kernel a multiprocessor holds 4 blocks, and 16 are needed: it takes 255 \
@@ -403,7 +403,7 @@ fn launches_of_batches() {
     }
     let report = report(&device, b);
     for entry in &report.unfused {
-        assert!(matches!(entry.reason, WhyUnfused::Batched(_)), "{report}");
+        assert!(matches!(entry.reason, UnfusedReason::Batched(_)), "{report}");
         assert_eq!(entry.times, 1, "a pair for each two batches: {report}");
     }
 }
@@ -417,7 +417,7 @@ fn kernels_of_the_most_launches() {
     }
     change_next_rules(|_, _, rules| rules.tuning.fused = 2);
     let (entry, text) = only(&report(&device, b));
-    assert_eq!((entry.reason, entry.times), (WhyUnfused::Most(2), 2));
+    assert_eq!((entry.reason, entry.times), (UnfusedReason::MaxMembers(2), 2));
     assert_eq!(text, "`linear` and `linear`, 2 times: one kernel has 2 launches at most");
 }
 
@@ -445,7 +445,7 @@ fn chains_that_are_cut_for_memory() {
     let report = through(&device, 12, 1 << 18, None);
     assert!(!report.fused.is_empty() && report.kernels > 1, "{report}");
     for entry in &report.unfused {
-        assert_eq!(entry.reason, WhyUnfused::Memory { whole: 11 << 20, most: 2 << 20 }, "{report}");
+        assert_eq!(entry.reason, UnfusedReason::Memory { whole: 11 << 20, most: 2 << 20 }, "{report}");
     }
     let memory = "one kernel holds the buffers of all its launches at once: temporaries would take 11 MiB, and 2 \
         MiB at most without it";
@@ -453,7 +453,7 @@ fn chains_that_are_cut_for_memory() {
     let report = through(&device, 6, 1 << 10, Some(8 << 10));
     assert_eq!(report.fused.len(), 0, "{report}");
     let (entry, text) = only(&report);
-    assert_eq!((entry.reason, entry.times), (WhyUnfused::Budget, 5));
+    assert_eq!((entry.reason, entry.times), (UnfusedReason::Budget, 5));
     assert_eq!(
         text,
         "`mixed` and `mixed`, 5 times: the budget does not hold the buffers of both at once\n    help: raise the budget"

@@ -8,7 +8,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
 use cuweave::prelude::*;
 
 use cuweave_testkit::device::{Device, simulated_alone as simulated};
-use cuweave_testkit::timeline::{Work, named, trace};
+use cuweave_testkit::timeline::{OrderedWork, named, trace};
 
 #[cuweave::graph]
 fn step(n: u32, x: &[i32; n], out: &mut [i32; n]) {
@@ -37,16 +37,16 @@ fn address<T>(buffer: &impl DevicePtr<T>) -> u64 {
     address
 }
 
-fn assert_after(later: &Work, earlier: &Work, case: &str) {
+fn assert_after(later: &OrderedWork, earlier: &OrderedWork, case: &str) {
     assert!(later.is_after(earlier), "{case}: {later:#?}\nis not behind\n{earlier:#?}");
 }
 
 /// Returns the work that reads from an address by device-side copies.
-fn reads(work: &[Work], address: u64) -> Vec<&Work> {
+fn reads(work: &[OrderedWork], address: u64) -> Vec<&OrderedWork> {
     named(work, "cuMemcpyDtoDAsync_v2").into_iter().filter(|work| work.arguments[1] == address).collect()
 }
 
-fn free(work: &[Work], address: u64) -> &Work {
+fn free(work: &[OrderedWork], address: u64) -> &OrderedWork {
     named(work, "cuMemFreeAsync").into_iter().find(|work| work.arguments[0] == address).expect("a free")
 }
 
@@ -63,7 +63,7 @@ enum End {
 /// the second launch if there is one, and before the free if the buffer is freed.
 fn assert_reads_in_order(
     case: &str,
-    work: &[Work],
+    work: &[OrderedWork],
     at: u64,
     (is_written, launched, freed): (bool, bool, bool),
 ) {
@@ -99,12 +99,12 @@ fn a_buffer_is_freed_after_all_reads_of_its_views() {
                 let [x_at, out_at] = [address(&x), address(&out)];
                 let (mut kept_x, mut kept_out) = (None, None);
                 let (_, work) = trace(|| {
-                    let shared: cuweave::bind::Shared<'_, i32> = match x_kind {
+                    let shared: cuweave::bind::BoundShared<'_, i32> = match x_kind {
                         0 => cuweave::bind::BindShared::bind_shared(x),
                         1 => cuweave::bind::BindShared::bind_shared(Arc::new(x)),
                         _ => cuweave::bind::BindShared::bind_shared(&*kept_x.insert(x)),
                     };
-                    let written: cuweave::bind::Exclusive<'_, i32> = match out_kind {
+                    let written: cuweave::bind::BoundExclusive<'_, i32> = match out_kind {
                         0 => cuweave::bind::BindMut::bind_mut(out),
                         _ => cuweave::bind::BindMut::bind_mut(kept_out.insert(out)),
                     };
@@ -154,7 +154,7 @@ fn guards_of_two_streams_are_held_at_once() {
         device.ctx.synchronize().expect("all is well");
         let at = address(&out);
         let (_, work) = trace(|| {
-            let written: cuweave::bind::Exclusive<'_, i32> = if borrowed {
+            let written: cuweave::bind::BoundExclusive<'_, i32> = if borrowed {
                 cuweave::bind::BindMut::bind_mut(&mut out)
             } else {
                 cuweave::bind::BindMut::bind_mut(out.clone())
@@ -197,7 +197,7 @@ fn views_are_written_between_launches() {
             let (_, work) = trace(|| {
                 // Before the first launch, after a use that nothing else has recorded.
                 c.memset_zeros(&mut out).expect("a fill");
-                let written: cuweave::bind::Exclusive<'_, i32> = if by_value {
+                let written: cuweave::bind::BoundExclusive<'_, i32> = if by_value {
                     cuweave::bind::BindMut::bind_mut(out)
                 } else {
                     cuweave::bind::BindMut::bind_mut(kept.insert(out))
@@ -279,7 +279,7 @@ fn a_view_is_bound_to_another_graph() {
     }
 }
 
-fn launches_of(work: &[Work], at: usize) -> &Work {
+fn launches_of(work: &[OrderedWork], at: usize) -> &OrderedWork {
     named(work, "cuGraphLaunch")[at]
 }
 
@@ -292,7 +292,7 @@ fn views_of_an_output_do_not_block_the_host() {
     let mut exec = made(&device.ctx, N, &x).expect("it builds").instantiate().expect("it instantiates");
     let (out, mut first, mut second) = (data(&b, 0), data(&b, 0), data(&c, 0));
     device.ctx.synchronize().expect("all is well");
-    let count = |name: &str| cuweave_sim::calls().expect("counts").get(name).copied().unwrap_or(0);
+    let count = |name: &str| cuweave_sim::call_counts().expect("counts").get(name).copied().unwrap_or(0);
     let before = count("cuCtxSynchronize");
     let (_, work) = trace(|| {
         let output = exec.launch(&a).expect("it launches");
@@ -341,7 +341,7 @@ fn every_call_of_a_use_fails() {
                 let case = format!("{call} {nth}, borrowed: {borrowed}");
                 let mut hit = false;
                 let (_, work) = trace(|| {
-                    let written: cuweave::bind::Exclusive<'_, i32> = if borrowed {
+                    let written: cuweave::bind::BoundExclusive<'_, i32> = if borrowed {
                         cuweave::bind::BindMut::bind_mut(kept.insert(out))
                     } else {
                         cuweave::bind::BindMut::bind_mut(out)
@@ -353,7 +353,7 @@ fn every_call_of_a_use_fails() {
                         let error = DriverError(CUresult::CUDA_ERROR_NOT_SUPPORTED);
                         device.ctx.record_err::<()>(Err(error));
                     }
-                    cuweave_sim::fail(call, nth, 801).expect("a fault");
+                    cuweave_sim::inject_fault(call, nth, 801).expect("a fault");
                     {
                         let views = exec.args();
                         let _ = device.ctx.check_err();
@@ -409,12 +409,12 @@ fn nothing_is_lent_that_cannot_be_waited_for() {
     let (x, mut out) = (data(&a, 1), data(&a, 0));
     let mut exec = step(&device.ctx, N, &x, &mut out).expect("it builds").instantiate().expect("an exec");
     for call in ["cuEventRecord", "cuStreamSynchronize", "cuCtxSynchronize"] {
-        cuweave_sim::fail(call, 1, 801).expect("a fault");
+        cuweave_sim::inject_fault(call, 1, 801).expect("a fault");
     }
     let (_, work) = trace(|| {
         assert!(exec.launch(&a).is_err(), "a launch that nothing records");
         cuweave_sim::clear_faults().expect("faults");
-        cuweave_sim::fail("cuCtxSynchronize", 1, 801).expect("a fault");
+        cuweave_sim::inject_fault("cuCtxSynchronize", 1, 801).expect("a fault");
         {
             let views = exec.args();
             assert!(b.clone_dtoh(&views.out).is_err());
@@ -438,7 +438,7 @@ fn views_in_a_capture() {
     let [a, b] = streams(&device);
     let (x, mut out) = (data(&a, 1), data(&a, 0));
     for borrowed in [false, true] {
-        let written: cuweave::bind::Exclusive<'_, i32> = if borrowed {
+        let written: cuweave::bind::BoundExclusive<'_, i32> = if borrowed {
             cuweave::bind::BindMut::bind_mut(&mut out)
         } else {
             cuweave::bind::BindMut::bind_mut(data(&a, 0))
@@ -446,10 +446,10 @@ fn views_in_a_capture() {
         let mut exec = step(&device.ctx, N, &x, written).expect("it builds").instantiate().expect("an exec");
         exec.launch(&a).expect("it launches");
         device.ctx.synchronize().expect("all is well");
-        let before = cuweave_sim::live().expect("counts").nodes;
+        let before = cuweave_sim::live_objects().expect("counts").nodes;
         b.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL).expect("a capture");
         b.memset_zeros(&mut exec.args_mut().out).expect("a fill");
-        assert_eq!(cuweave_sim::live().expect("counts").nodes, before + 1);
+        assert_eq!(cuweave_sim::live_objects().expect("counts").nodes, before + 1);
         exec.launch(&a).expect("it launches");
         let flags = CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         drop(b.end_capture(flags).expect("a capture that ends"));

@@ -249,7 +249,7 @@ fn random_programs_of_batches_and_calls_on_random_schedules() {
         let code = code >> 20;
         let start: Vec<f32> = (0..count * n).map(|at| (at / n + at % n) as f32).collect();
         let (mut x, mut out) = (device.upload(&start), device.zeros::<f32>(n as usize));
-        cuweave_sim::seed(turn).expect("the simulated driver");
+        cuweave_sim::set_seed(turn).expect("the simulated driver");
         let graph = random(&device.ctx, n, steps, count, code, &library, &mut x, &mut out);
         let graph = graph.expect("it builds");
         let report = graph.report();

@@ -61,7 +61,7 @@ fn every_call_that_fails_is_an_error() {
     let mut failed = 0;
     for call in CAPTURE {
         for nth in 1..200 {
-            cuweave_sim::fail(call, nth, 999).expect("the simulated driver");
+            cuweave_sim::inject_fault(call, nth, 999).expect("the simulated driver");
             let result = run(&device, &library, &x, &mut out, &stream);
             let left = cuweave_sim::clear_faults().expect("the simulated driver");
             let _ = device.ctx.check_err();

@@ -359,7 +359,7 @@ fn a_body_that_captures_in_its_second_run_alone() {
         let graph = behind_launches(&device.ctx, 3, &bad, &x, &mut out).expect("it builds");
         assert_eq!(graph.report().overlapped, 1);
         if refused {
-            cuweave_sim::fail("cuGraphInstantiateWithParams", 1, 801).expect("the simulated driver");
+            cuweave_sim::inject_fault("cuGraphInstantiateWithParams", 1, 801).expect("the simulated driver");
         }
         let mut exec = graph.instantiate().expect("it instantiates");
         assert_eq!(cuweave_sim::clear_faults().expect("the simulated driver"), 0);

@@ -66,7 +66,7 @@ fn random_programs_on_random_schedules() {
         plain(steps, code, &mut expected);
         let start: Vec<f32> = [1.0f32, 2.0, 3.0, 4.0].iter().flat_map(|&value| [value; 8]).collect();
         let mut x = device.upload(&start);
-        cuweave_sim::seed(turn).expect("the simulated driver");
+        cuweave_sim::set_seed(turn).expect("the simulated driver");
         let graph = random(&device.ctx, n, steps, code, &library, &mut x).expect("it builds");
         let mut exec = graph.instantiate().expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");

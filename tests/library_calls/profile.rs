@@ -38,8 +38,9 @@ fn a_call_is_one_entry() {
     assert_eq!(device.download(&x), [7776.0; N]);
     device.nothing_reported();
     let calls = profile.entries.iter().filter(|entry| entry.node == "call");
-    let calls: Vec<(&str, u64, f64, bool)> =
-        calls.map(|entry| (entry.name.as_str(), entry.bytes, entry.runs, entry.turns.is_some())).collect();
+    let calls: Vec<(&str, u64, f64, bool)> = calls
+        .map(|entry| (entry.name.as_str(), entry.bytes, entry.runs, entry.iterations.is_some()))
+        .collect();
     let bytes = |buffers: u64| buffers * 4 * N as u64;
     // The scratch of `sum` does not count.
     let expected =

@@ -121,7 +121,7 @@ fn each_call_of_the_driver_fails_in_turn() {
     for call in DRIVER {
         for nth in 1..300 {
             let (mut x, mut y) = pairs(&streams);
-            cuweave_sim::fail(call, nth, 801).expect("the simulated driver");
+            cuweave_sim::inject_fault(call, nth, 801).expect("the simulated driver");
             let began = std::time::Instant::now();
             let result = run_on(&contexts, &streams[0], &mut x, &mut y);
             let left = cuweave_sim::clear_faults().expect("the simulated driver");

@@ -32,12 +32,12 @@ pub fn silent() {
 }
 
 /// The stand-in's functions for tests.
-pub struct Control(stand_in::Control);
+pub struct Control(stand_in::StandInControl);
 
 impl Deref for Control {
-    type Target = stand_in::Control;
+    type Target = stand_in::StandInControl;
 
-    fn deref(&self) -> &stand_in::Control {
+    fn deref(&self) -> &stand_in::StandInControl {
         &self.0
     }
 }
@@ -57,7 +57,7 @@ impl Control {
         if !driver().is_simulated() {
             return None;
         }
-        let control = Control(stand_in::Control::open("nccl_simulated", "ncclTest"));
+        let control = Control(stand_in::StandInControl::open("nccl_simulated", "ncclTest"));
         control.fail("", 0, 0);
         control.patience(20_000);
         control.hang(false);

@@ -3,7 +3,7 @@
 //! it refuses it.
 
 use cuweave::__private::{change_next_plan, change_next_tables, read_back};
-use cuweave::certificate::certificate::{Bytes, Effect, Origin, Port, Work};
+use cuweave::certificate::certificate::{Effect, NodeWork, Origin, Port, Storage};
 use cuweave::certificate::{Certificate, Rule, check};
 use cuweave::prelude::*;
 use cuweave_testkit::device::{device, ramp, simulated};
@@ -156,8 +156,8 @@ fn refused(certificate: &Certificate, rule: Rule, change: impl FnOnce(&mut Certi
 
 /// Returns the first node that runs a statement with that name.
 fn node_of(certificate: &Certificate, name: &str) -> usize {
-    let is = |work: &Work| match work {
-        Work::Run { members, .. } => {
+    let is = |work: &NodeWork| match work {
+        NodeWork::Run { members, .. } => {
             members.iter().any(|member| certificate.source.statements[member.statement].name == name)
         }
         _ => false,
@@ -171,14 +171,15 @@ fn temporaries_share_bytes_one_after_the_other() {
     let x = d.upload(&ramp(64));
     let (certificate, exec) = accepted!(relay(&d.ctx, 64, &x));
     drop(exec);
-    let shared = certificate.plan.places.iter().filter(|place| matches!(place.at, Bytes::In { .. })).count();
+    let shared =
+        certificate.plan.places.iter().filter(|place| matches!(place.at, Storage::In { .. })).count();
     assert_eq!(shared, 4);
     refused(&certificate, Rule::Conflicts, |one| {
         one.plan.edges.remove(1);
     });
     refused(&certificate, Rule::Inside, |one| {
         let offset = one.plan.places.iter_mut().find_map(|place| match &mut place.at {
-            Bytes::In { offset, .. } => Some(offset),
+            Storage::In { offset, .. } => Some(offset),
             _ => None,
         });
         *offset.expect("a temporary") += 256;
@@ -189,8 +190,8 @@ fn temporaries_share_bytes_one_after_the_other() {
     });
     refused(&certificate, Rule::Lifetimes, |one| {
         one.plan.nodes.iter_mut().for_each(|node| {
-            if matches!(node.work, Work::Free(_)) {
-                node.work = Work::Run { members: Vec::new(), forwards: Vec::new() };
+            if matches!(node.work, NodeWork::Free(_)) {
+                node.work = NodeWork::Run { members: Vec::new(), forwards: Vec::new() };
             }
         });
     });
@@ -198,7 +199,7 @@ fn temporaries_share_bytes_one_after_the_other() {
     let (certificate, exec) = accepted!(relay_in_nodes(&d.ctx, 64, &x, &mut out));
     drop(exec);
     let frees: Vec<usize> = (0..certificate.plan.nodes.len())
-        .filter(|&node| matches!(certificate.plan.nodes[node].work, Work::Free(_)))
+        .filter(|&node| matches!(certificate.plan.nodes[node].work, NodeWork::Free(_)))
         .collect();
     assert!(!frees.is_empty());
     for free in frees {
@@ -214,9 +215,9 @@ fn fused_launches_touch_their_own_bytes() {
     drop(exec);
     let node = node_of(&certificate, "add");
     let places = certificate.plan.places.iter();
-    assert_eq!(places.filter(|place| place.at == Bytes::Registers(node)).count(), 1, "{certificate}");
+    assert_eq!(places.filter(|place| place.at == Storage::Registers(node)).count(), 1, "{certificate}");
     let members = |one: &mut Certificate, change: &mut dyn FnMut(&mut Vec<_>, &mut Vec<_>)| {
-        if let Work::Run { members, forwards, .. } = &mut one.plan.nodes[node].work {
+        if let NodeWork::Run { members, forwards, .. } = &mut one.plan.nodes[node].work {
             change(members, forwards);
         }
     };
@@ -245,7 +246,7 @@ fn batches_and_early_edges_are_what_was_planned() {
     drop(exec);
     let node = node_of(&certificate, "iota");
     refused(&certificate, Rule::Values, |one| {
-        if let Work::Run { members, .. } = &mut one.plan.nodes[node].work {
+        if let NodeWork::Run { members, .. } = &mut one.plan.nodes[node].work {
             members[1].addresses[0] += 4;
         }
     });
@@ -271,7 +272,7 @@ fn bodies_run_when_they_are_decided() {
     drop(exec);
     assert_eq!(certificate.source.bodies.len(), 4, "{certificate}");
     let branches: Vec<usize> = (0..certificate.plan.nodes.len())
-        .filter(|&node| matches!(certificate.plan.nodes[node].work, Work::Branch(_)))
+        .filter(|&node| matches!(certificate.plan.nodes[node].work, NodeWork::Branch(_)))
         .collect();
     assert!(branches.len() >= 2);
     for branch in branches {
@@ -284,7 +285,8 @@ fn bodies_run_when_they_are_decided() {
         writes.for_each(|access| access.effect = Effect::MayWrite);
     });
     refused(&certificate, Rule::Lifetimes, |one| {
-        let free = one.plan.nodes.iter().position(|node| matches!(node.work, Work::Free(_))).expect("a free");
+        let free =
+            one.plan.nodes.iter().position(|node| matches!(node.work, NodeWork::Free(_))).expect("a free");
         one.plan.edges.retain(|edge| edge.to != free);
     });
 }
@@ -312,7 +314,7 @@ fn an_alloc_after_a_user_of_its_arena_leaves_no_statement_out() {
     let (certificate, mut exec) = accepted!(late(&d.ctx, 64, &x, &mut out));
     exec.launch(&d.stream).expect("it is launched");
     drop(exec);
-    let members = |work: &Work| if let Work::Run { members, .. } = work { members.len() } else { 0 };
+    let members = |work: &NodeWork| if let NodeWork::Run { members, .. } = work { members.len() } else { 0 };
     assert_eq!(certificate.plan.nodes.iter().map(|node| members(&node.work)).sum::<usize>(), 3);
     let expected: Vec<f32> = ramp(64).iter().zip(0..).map(|(x, at)| x + 1.0 + at as f32).collect();
     assert_eq!(d.download(&out), expected);
@@ -324,11 +326,11 @@ fn what_is_taken_over_is_freed_once() {
     let (x, mut out) = (d.upload(&ramp(64)), d.zeros::<f32>(64));
     let mut producer = relay(&d.ctx, 64, &x).expect("it builds").instantiate().expect("it instantiates");
     let (certificate, consumer) = accepted!(taken(&d.ctx, 64, producer.output(), &mut out));
-    let free = certificate.plan.nodes.iter().position(|node| matches!(node.work, Work::FreeTaken(..)));
+    let free = certificate.plan.nodes.iter().position(|node| matches!(node.work, NodeWork::FreeTaken(..)));
     let free = free.expect("a free of `h`");
     refused(&certificate, Rule::Lifetimes, |one| one.plan.edges.retain(|edge| edge.to != free));
     refused(&certificate, Rule::Lifetimes, |one| {
-        if let Work::FreeTaken(_, address) = &mut one.plan.nodes[free].work {
+        if let NodeWork::FreeTaken(_, address) = &mut one.plan.nodes[free].work {
             *address += 256;
         }
     });
@@ -349,11 +351,11 @@ fn the_users_order_is_kept() {
     refused(&certificate, Rule::UserOrder, |one| {
         one.source.statements.iter_mut().for_each(|statement| statement.accesses.clear());
         one.plan.nodes.iter_mut().for_each(|node| {
-            if let Work::Run { members, .. } = &mut node.work {
+            if let NodeWork::Run { members, .. } = &mut node.work {
                 members.iter_mut().for_each(|member| {
                     member.addresses.clear();
                     member.touches.clear();
-                    member.left_out.clear();
+                    member.elided.clear();
                 });
             }
         });
@@ -412,7 +414,7 @@ fn what_setters_give_is_read_back() {
     let given = |certificate: &Certificate| {
         assert_eq!(check(certificate), Ok(()));
         let runs = certificate.plan.nodes.iter().filter_map(|node| match &node.work {
-            Work::Run { members, .. } => Some(members),
+            NodeWork::Run { members, .. } => Some(members),
             _ => None,
         });
         let mut members: Vec<_> = runs.flatten().collect();

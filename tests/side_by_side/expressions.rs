@@ -349,7 +349,7 @@ fn graphs_execs_and_what_they_are_bound_to_can_be_shown() {
     assert_eq!(format!("{:?}", exec.args_mut()), "ViewsMut { .. }");
     let args = format!("{:?}", exec.into_args());
     assert!(
-        args.starts_with(r#"Args { x: Shared { bound: "Owned", len: 4, .. }, out: Exclusive {"#),
+        args.starts_with(r#"Args { x: BoundShared { bound: "Owned", len: 4, .. }, out: BoundExclusive {"#),
         "{args}"
     );
 }

@@ -148,10 +148,10 @@ pub mod temporary {
 struct Nameable {
     _report: cuweave::report::Report,
     _times: cuweave::report::BuildTimes,
-    _plan: Option<cuweave::report::Plan>,
+    _plan: Option<cuweave::report::MemoryPlan>,
     _budget: Option<cuweave::report::Budget>,
     _left: Vec<cuweave::report::LeftAlone>,
-    _batches: Vec<Vec<cuweave::error::At>>,
+    _batches: Vec<Vec<cuweave::error::SourceLocation>>,
     _curve: Vec<cuweave::report::CurvePoint>,
     _output: cuweave::output::OutputDescription<f32>,
     _loaded: cuweave::Loaded,

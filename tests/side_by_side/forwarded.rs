@@ -64,12 +64,12 @@ struct Program {
 impl Program {
     fn random(seed: u64) -> Program {
         let mut random = Random::new(seed);
-        let blocks = random.of(&[1, 1, 2, 3, 5]);
-        let n = blocks * THREADS - random.of(&[0, 0, 1, 4, 7, 60, 63]);
-        let temporaries = random.of(&[0, 1, 2, 4]);
-        let count = random.of(&[2, 5, 9, 20, 40]);
+        let blocks = random.choose(&[1, 1, 2, 3, 5]);
+        let n = blocks * THREADS - random.choose(&[0, 0, 1, 4, 7, 60, 63]);
+        let temporaries = random.choose(&[0, 1, 2, 4]);
+        let count = random.choose(&[2, 5, 9, 20, 40]);
         // In most programs, few kernels access what other threads write.
-        let kinds = random.of(&[6_u32, 6, 10, 12, 19]);
+        let kinds = random.choose(&[6_u32, 6, 10, 12, 19]);
         let step = |_| {
             let mut buffers: Vec<usize> = (0..BUFFERS + temporaries).collect();
             let mut any = || buffers.swap_remove(random.below(buffers.len()));
@@ -179,7 +179,7 @@ fn run(device: &Device, program: &Program, form: Form, data: &[Vec<f32>]) -> (Ve
 #[test]
 fn chains_leave_the_same_bits_in_every_form() {
     let device = device();
-    let (mut loads, mut stores, mut barriers, mut left_out, mut members) = (0, 0, 0, 0, 0);
+    let (mut loads, mut stores, mut barriers, mut elided, mut members) = (0, 0, 0, 0, 0);
     let programs = device.scaled(50, 150);
     for seed in 0..programs {
         let program = Program::random(seed);
@@ -201,7 +201,7 @@ fn chains_leave_the_same_bits_in_every_form() {
                     loads += chain.loads;
                     stores += chain.stores;
                     barriers += chain.barriers;
-                    left_out += chain.left_out.len();
+                    elided += chain.elided.len();
                 }
                 members += report.fused.iter().map(Vec::len).sum::<usize>();
             }
@@ -209,10 +209,10 @@ fn chains_leave_the_same_bits_in_every_form() {
     }
     device.nothing_reported();
     println!(
-        "{members} fused: {loads} loads and {stores} stores less, {barriers} barriers, {left_out} left out"
+        "{members} fused: {loads} loads and {stores} stores less, {barriers} barriers, {elided} left out"
     );
     let many = |count: usize, share: u64| count as u64 * share > programs;
-    assert!(many(loads, 1) && many(stores, 1) && many(left_out, 4) && many(barriers, 4));
+    assert!(many(loads, 1) && many(stores, 1) && many(elided, 4) && many(barriers, 4));
     assert!(2 * barriers < members);
 }
 
@@ -342,7 +342,7 @@ fn temporaries_of_one_chain_have_no_memory() {
         let [chain] = &report.forwarded[..] else { panic!("{report}") };
         // `a` for its scaling and its sum, `x` for the sum, and `b`.
         assert_eq!((chain.loads, chain.stores, chain.barriers), (4, 3, 0), "{report}");
-        let names: Vec<String> = chain.left_out.iter().map(|at| at.name.clone()).collect();
+        let names: Vec<String> = chain.elided.iter().map(|at| at.name.clone()).collect();
         assert_eq!(names, ["a", "b"], "{report}");
         assert_eq!(report.planned_bytes, 0, "{report}");
         let text = report.to_string();
@@ -361,7 +361,7 @@ fn what_others_read_is_stored() {
     let report = both!(device, read_later, (n as u32), [numbers(n, 7)], [numbers(n, 11), numbers(n, 13)]);
     let [chain] = &report.forwarded[..] else { panic!("{report}") };
     assert_eq!((chain.loads, chain.stores, chain.barriers), (1, 0, 0), "{report}");
-    assert!(chain.left_out.is_empty() && report.planned_bytes > 0, "{report}");
+    assert!(chain.elided.is_empty() && report.planned_bytes > 0, "{report}");
     let report = both!(device, beside, (n as u32), [numbers(n, 7)], [numbers(n, 11)]);
     let [chain] = &report.forwarded[..] else { panic!("{report}") };
     assert_eq!((chain.loads, chain.stores, chain.barriers), (0, 0, 1), "{report}");
@@ -373,7 +373,7 @@ fn pointers_of_what_has_no_memory_are_not_null() {
     let device = device();
     let n = 200;
     let report = both!(device, compared, (n as u32), [numbers(n, 7)], [numbers(n, 11)]);
-    assert_eq!(report.forwarded[0].left_out.len(), 1, "{report}");
+    assert_eq!(report.forwarded[0].elided.len(), 1, "{report}");
     device.nothing_reported();
 }
 
@@ -392,7 +392,7 @@ fn elements_of_all_sizes_stay_in_registers() {
         let (mut t, mut y) = (device.zeros::<i8>(n), device.zeros::<f64>(n));
         let graph = graphs::sizes(&device.ctx, n as u32, &s, &mut t, &x, &mut y).expect("a graph");
         let report = graph.report();
-        let out: usize = report.forwarded.iter().map(|chain| chain.left_out.len()).sum();
+        let out: usize = report.forwarded.iter().map(|chain| chain.elided.len()).sum();
         // A store of the low half of a register goes to memory.
         assert_eq!(out, if fused { 3 } else { 0 }, "{report}");
         graph.instantiate().expect("an exec").launch(&device.stream).expect("a launch");

@@ -57,9 +57,9 @@ struct Program {
 impl Program {
     fn random(seed: u64) -> Program {
         let mut random = Random::new(seed);
-        let blocks = random.of(&[1, 1, 2, 3, 7]);
-        let n = blocks * THREADS - random.of(&[0, 0, 1, 5, 63]);
-        let count = random.of(&[3, 8, 20, 70]);
+        let blocks = random.choose(&[1, 1, 2, 3, 7]);
+        let n = blocks * THREADS - random.choose(&[0, 0, 1, 5, 63]);
+        let count = random.choose(&[3, 8, 20, 70]);
         // Some programs write only one buffer: one chain as long as the program.
         let straight = seed.is_multiple_of(3);
         let steps =

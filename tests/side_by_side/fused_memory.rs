@@ -89,7 +89,7 @@ fn chains_whose_elements_stay_in_registers_need_no_memory() {
     let device = device();
     let fused = through(&device, 12, 1 << 18, None, true);
     assert_eq!((fused.kernels, fused.planned_bytes), (1, 0), "{fused}");
-    assert_eq!(fused.forwarded[0].left_out.len(), 11, "{fused}");
+    assert_eq!(fused.forwarded[0].elided.len(), 11, "{fused}");
     device.nothing_reported();
 }
 

@@ -68,11 +68,17 @@ fn alternating(blocks: u32, step: impl Fn(&mut Builder<'_>, Handle, bool, (u32, 
 fn launches_of_several_batches_occupy_the_device_together() {
     // A quarter of a wave is 264 blocks of 256 threads: 8 chains of 33. If a scalar selects the duration, all
     // chains have the same kernel; otherwise, there are two kinds.
-    for (blocks, few_turns, fused) in [(33, 256, true), (33, 30, true), (64, 256, true), (64, 30, false)] {
+    for (blocks, few_iterations, fused) in [(33, 256, true), (33, 30, true), (64, 256, true), (64, 30, false)]
+    {
         let n = 256 * blocks;
         let rules = || {
             change_next_rules(move |_, _, rules| {
-                rules.tuning.chains.stacked.iter_mut().for_each(|stacked| stacked.few_turns = few_turns);
+                rules
+                    .tuning
+                    .chains
+                    .stacked
+                    .iter_mut()
+                    .for_each(|stacked| stacked.few_iterations = few_iterations);
             })
         };
         rules();

@@ -377,7 +377,7 @@ fn launches_that_delay_nothing_become_one() {
     assert_eq!(kept, (0..300).map(wanted).collect::<Vec<_>>());
     for report in [batched, everything] {
         assert_eq!(report.batches.iter().map(Vec::len).collect::<Vec<_>>(), [3], "{report}");
-        assert!(report.apart.is_empty(), "{report}");
+        assert!(report.unbatched.is_empty(), "{report}");
     }
     assert!(overlapped.batches.is_empty(), "{overlapped}");
 }

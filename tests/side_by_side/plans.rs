@@ -6,12 +6,12 @@
 
 use cuweave::GraphFn;
 use cuweave::prelude::*;
-use cuweave_core::compile::{Wishes, back, front};
+use cuweave_core::compile::{BackendOptions, back, front};
 use cuweave_core::dump;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{DimId, Memory};
-use cuweave_core::order::{Functions, Source};
-use cuweave_core::table::Op;
+use cuweave_core::order::{Functions, LoweredProgram};
+use cuweave_core::table::BoundOp;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -175,30 +175,31 @@ fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let table =
         A::table(cuweave::__private::Token).and_then(cuweave::__private::Table::get).expect("a table");
     let dims: Vector<DimId, u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
-    let checked = front(Source::with_values(table.program.clone(), Functions::default(), &dims)).0;
+    let checked = front(LoweredProgram::with_values(table.program.clone(), Functions::default(), &dims)).0;
     let checked = checked.expect("it was checked when it was compiled");
     let mut text = dump::checked(&checked);
     for memory in [Memory::Nodes, Memory::Arena, Memory::Owned] {
-        let wishes = Wishes { memory: Some(memory), budgeted: true, ..Wishes::default() };
-        let operations = back(&checked, &dims, &wishes).expect("it can be emitted");
+        let backend_options =
+            BackendOptions { memory: Some(memory), budgeted: true, ..BackendOptions::default() };
+        let operations = back(&checked, &dims, &backend_options).expect("it can be emitted");
         text.push_str(&format!("as {memory:?}\n{}", dump::operations(checked.program(), &operations)));
     }
     text
 }
 
-fn value(code: &[Op], leaves: &[u64]) -> u64 {
+fn value(code: &[BoundOp], leaves: &[u64]) -> u64 {
     let mut stack = Vec::new();
     for &op in code {
         let value = match op {
-            Op::Constant(value) => value,
-            Op::Leaf(leaf) => leaves[leaf.index()],
+            BoundOp::Constant(value) => value,
+            BoundOp::Leaf(leaf) => leaves[leaf.index()],
             _ => {
                 let (b, a): (u64, u64) = (stack.pop().expect("a side"), stack.pop().expect("a side"));
                 match op {
-                    Op::Add => a + b,
-                    Op::Sub => a - b,
-                    Op::Mul => a * b,
-                    Op::Div => a / b,
+                    BoundOp::Add => a + b,
+                    BoundOp::Sub => a - b,
+                    BoundOp::Mul => a * b,
+                    BoundOp::Div => a / b,
                     _ => a % b,
                 }
             }

@@ -3,7 +3,7 @@
 use cudarc::driver::CudaSlice;
 use cuweave::builder::Builder;
 use cuweave::prelude::*;
-use cuweave::report::{Report, Unfused, WhyUnfused};
+use cuweave::report::{Report, UnfusedPair, UnfusedReason};
 use cuweave_testkit::device::{Device, device};
 
 #[cuweave::kernels("tests/kernels/fused.ptx")]
@@ -64,7 +64,7 @@ fn what_has_one_reason_is_one_line() {
     let brief = report.to_string();
     let behind = brief.lines().filter(|line| line.contains("not fused") && line.contains("would wait for"));
     assert_eq!(behind.count(), 1, "{brief}");
-    let is_it = |entry: &&Unfused| matches!(entry.reason, WhyUnfused::Behind(_));
+    let is_it = |entry: &&UnfusedPair| matches!(entry.reason, UnfusedReason::OtherSuccessor(_));
     let times: usize = report.unfused.iter().filter(is_it).map(|entry| entry.times).sum();
     let line = format!("not fused, {times} times: other statements also come after the first");
     assert!(brief.contains(&line), "{brief}");

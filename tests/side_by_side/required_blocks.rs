@@ -70,8 +70,11 @@ fn a_kernel_for_multiples_takes_lengths_that_are_rounded_up() -> cuweave::Result
         stream.synchronize().expect("the uploads are done");
         let graph = scaled(&ctx, n, &mut x, &none)?;
         // That length is proved.
-        let vouched_for = graph.report().vouched_for;
-        assert!(vouched_for.iter().all(|entry| entry.what != DeclaredPart::Extent), "{vouched_for:?}");
+        let assumed_declarations = graph.report().assumed_declarations;
+        assert!(
+            assumed_declarations.iter().all(|entry| entry.what != DeclaredPart::Extent),
+            "{assumed_declarations:?}"
+        );
         let mut exec = graph.instantiate()?;
         exec.launch(&stream)?;
         drop(exec);

@@ -85,17 +85,17 @@ fn products_are_rounded_in_chains_as_they_are_alone() {
             assert!(left == expected, "{product:?}, {launches:?}: other bits\n{report}");
             let members = if product == Product::Stepped { 4 } else { 3 };
             assert_eq!(report.fused.iter().map(Vec::len).collect::<Vec<_>>(), [members], "{report}");
-            let (stores, left_out) = report
+            let (stores, elided) = report
                 .forwarded
                 .iter()
-                .fold((0, 0), |sum, one| (sum.0 + one.stores, sum.1 + one.left_out.len()));
+                .fold((0, 0), |sum, one| (sum.0 + one.stores, sum.1 + one.elided.len()));
             match product {
                 // The uses of the product remain: for `behind`, also the branch before the sum.
                 Product::Clamped | Product::Behind | Product::Both => {
-                    assert_eq!(left_out, 0, "{product:?}: {report}");
+                    assert_eq!(elided, 0, "{product:?}: {report}");
                 }
                 // A product that is only used in its sum is contracted in any code.
-                Product::Stepped => assert_eq!((stores, left_out), (2, 1), "{report}"),
+                Product::Stepped => assert_eq!((stores, elided), (2, 1), "{report}"),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::host::{Source, macros};
-use crate::library;
+use crate::substitutes;
 
 /// Returns a source without its certain host code, with runs of blanks collapsed.
 fn left(text: &str) -> String {
@@ -86,7 +86,7 @@ fn a_header_of_the_users_comes_first() {
     let folder = Folder::new("named");
     folder.write("include/stdint.h", "");
     let names = |folders: &[PathBuf]| -> Vec<String> {
-        library::named(folders).into_iter().map(|(name, _)| name).collect()
+        substitutes::header_texts(folders).into_iter().map(|(name, _)| name).collect()
     };
     let has = |names: &[String], name: &str| names.iter().any(|known| known == name);
     assert!(
@@ -94,8 +94,8 @@ fn a_header_of_the_users_comes_first() {
     );
     let names = names(&[folder.0.join("include")]);
     assert!(!has(&names, "stdint.h") && has(&names, "cstdint"));
-    assert!(library::is_of_the_host("vector") && library::is_of_the_host("sys/time.h"));
-    assert!(!library::is_of_the_host("nn.cuh") && !library::is_of_the_host("cub/cub.cuh"));
+    assert!(substitutes::is_host_header("vector") && substitutes::is_host_header("sys/time.h"));
+    assert!(!substitutes::is_host_header("nn.cuh") && !substitutes::is_host_header("cub/cub.cuh"));
 }
 
 /// Compiles the declarations of each C header alone, and of all headers together.
@@ -136,7 +136,7 @@ fn nvrtc_has_headers_of_c() {
     let build = Build::new().files("each/*.cu").files("all.cu");
     let outcome = build.compile_in(&folder.0, &folder.0.join("out"), &environment).unwrap();
     assert_eq!(outcome.warnings, Vec::<String>::new());
-    let ptx = fs::read_to_string(outcome.made.last().unwrap()).unwrap();
+    let ptx = fs::read_to_string(outcome.ptx_files.last().unwrap()).unwrap();
     assert_eq!(ptx.matches(".entry").count(), uses.len());
 }
 
@@ -192,7 +192,7 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
     let run =
         |file: &str| Build::new().files(file).compile_in(&folder.0, &folder.0.join("out"), &environment);
     let outcome = run("kernels/a.cu").unwrap();
-    let ptx = fs::read_to_string(&outcome.made[0]).unwrap();
+    let ptx = fs::read_to_string(&outcome.ptx_files[0]).unwrap();
     assert_eq!(ptx.matches(".entry").count(), 2, "{ptx}");
     assert!(ptx.contains(".entry twice(") && !ptx.contains("main") && !ptx.contains("verbose"), "{ptx}");
     assert_eq!(outcome.warnings, Vec::<String>::new());
@@ -252,7 +252,7 @@ fn nvrtc_leaves_out_thrust() {
         .files("kernels/a.cu")
         .compile_in(&folder.0, &folder.0.join("out"), &environment)
         .expect("it compiles");
-    let ptx = fs::read_to_string(&outcome.made[0]).expect("it is written");
+    let ptx = fs::read_to_string(&outcome.ptx_files[0]).expect("it is written");
     assert!(ptx.contains(".entry twice(") && !ptx.contains("main"), "{ptx}");
     assert_eq!(outcome.warnings, Vec::<String>::new());
 }

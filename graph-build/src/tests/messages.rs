@@ -120,11 +120,11 @@ fn versions_of_ptx_and_of_drivers() {
         assert_eq!(cuda.ptx_of_cuda(), ptx);
         assert!(ptx.driver_of_ptx() <= cuda && ptx.driver_of_ptx().ptx_of_cuda() == ptx);
     }
-    assert_eq!(Version::of_ptx("//\n.version 9.5\n.target sm_75\n"), Some(Version::new(9, 5)));
-    assert_eq!(Version::of_number(13050), Version::new(13, 5));
-    assert_eq!(too_old(Version::new(9, 0), Version::new(13, 0)), None);
+    assert_eq!(Version::from_ptx("//\n.version 9.5\n.target sm_75\n"), Some(Version::new(9, 5)));
+    assert_eq!(Version::from_cuda_number(13050), Version::new(13, 5));
+    assert_eq!(too_old_warning(Version::new(9, 0), Version::new(13, 0)), None);
     assert_eq!(
-        too_old(Version::new(9, 5), Version::new(13, 0)).unwrap(),
+        too_old_warning(Version::new(9, 5), Version::new(13, 0)).unwrap(),
         "the PTX is of version 9.5, which needs a driver of CUDA 13.5 or newer, and this machine's is of CUDA 13.0\n  = help: to run it \
          here, `pip install \"nvidia-cuda-nvrtc<13.1\"`, or update the driver; `Build::max_ptx_version(9, 0)` makes it an error"
     );

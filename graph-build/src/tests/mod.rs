@@ -128,7 +128,7 @@ fn nvcc_runs_only_for_what_has_changed() {
     let environment = folder.environment(&[("NVCC", "nvcc")]);
     let run = || build.compile_in(&folder.0, &folder.0.join("out"), &environment);
     let runs = || fs::read_to_string(folder.0.join("runs")).unwrap().lines().count();
-    let Outcome { made, seen, warnings } = run().unwrap();
+    let Outcome { ptx_files: made, dependencies: seen, warnings } = run().unwrap();
     assert_eq!(warnings, Vec::<String>::new());
     let names: Vec<_> =
         made.iter().map(|path| path.strip_prefix(folder.0.join("out/cuweave")).unwrap()).collect();
@@ -192,11 +192,11 @@ fn nothing_is_written_outside() {
     let (manifest, out) = (folder.0.join("crate"), folder.0.join("out"));
     let environment = folder.environment(&[("NVCC", "nvcc")]);
     let run = |pattern: &str| Build::new().files(pattern).compile_in(&manifest, &out, &environment);
-    assert_eq!(run("../shared/*.cu").unwrap().made, [out.join("cuweave/__/shared/a.ptx")]);
+    assert_eq!(run("../shared/*.cu").unwrap().ptx_files, [out.join("cuweave/__/shared/a.ptx")]);
     let absolute = folder.0.join("shared/a.cu");
     let error = run(absolute.to_str().unwrap()).err().unwrap();
     assert!(
-        matches!(&error, Error::Outside(_)) && error.to_string().contains("is an absolute path"),
+        matches!(&error, Error::AbsolutePath(_)) && error.to_string().contains("is an absolute path"),
         "{error}"
     );
 
@@ -219,7 +219,7 @@ fn defaults_and_what_changes_them() {
         environment
             .variables
             .extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
-        let made = build.compile_in(&folder.0, &folder.0.join("out"), &environment)?.made;
+        let made = build.compile_in(&folder.0, &folder.0.join("out"), &environment)?.ptx_files;
         Ok::<String, Error>(fs::read_to_string(&made[0]).unwrap())
     };
     let build = Build::new().files("a.cu");
@@ -256,7 +256,7 @@ fn defaults_and_what_changes_them() {
 /// Returns the environment if NVRTC is installed. Otherwise says so on the terminal, even if output is
 /// captured.
 fn nvrtc() -> Option<Environment> {
-    let environment = Environment::of_process();
+    let environment = Environment::from_process();
     match compiler::Compiler::find(&environment, None) {
         Ok(compiler::Compiler::Nvrtc(_)) => Some(environment),
         _ => {
@@ -280,7 +280,7 @@ fn nvrtc_compiles() {
     folder.write("kernels/b.cu", "extern \"C\" __global__ void k(float *x) {\n\tx[0] = nothing;\n}\n");
     folder.write("kernels/c.cu", "#include <nowhere/c.cuh>\n");
     let run = |file: &str| Build::new().files(file).compile_in(&folder.0, &folder.0, &environment);
-    let ptx = fs::read_to_string(&run("kernels/a.cu").unwrap().made[0]).unwrap();
+    let ptx = fs::read_to_string(&run("kernels/a.cu").unwrap().ptx_files[0]).unwrap();
     assert!(ptx.contains(".entry k(") && ptx.contains(".loc"), "{ptx}");
     let error = run("kernels/b.cu").err().unwrap().to_string();
     let expected = "error: identifier `nothing` is undefined\n --> kernels/b.cu:2:9\n  |\n\
@@ -333,7 +333,7 @@ fn nvrtc_finds_the_headers_of_cuda() {
          extern \"C\" __global__ void k(__half *x, __nv_bfloat16 *y) { x[0] = x[1] * x[2]; y[0] = y[1] + y[2]; }\n",
     );
     match Build::new().files("a.cu").compile_in(&folder.0, &folder.0, &environment) {
-        Ok(outcome) => assert!(fs::read_to_string(&outcome.made[0]).unwrap().contains(".entry k(")),
+        Ok(outcome) => assert!(fs::read_to_string(&outcome.ptx_files[0]).unwrap().contains(".entry k(")),
         Err(error) => {
             let error = error.to_string();
             assert!(

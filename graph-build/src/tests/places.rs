@@ -11,7 +11,7 @@ fn no_compiler_says_what_was_tried() {
     folder.write("venv/lib/python3.12/site-packages/numpy/x", "");
     folder.write("venv/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc-builtins.so.13.5", "");
     let mut environment = folder.environment(&[("CUDA_HOME", "toolkit"), ("VIRTUAL_ENV", "venv")]);
-    environment.usual.push(folder.0.join("usual"));
+    environment.default_roots.push(folder.0.join("usual"));
     let error = Compiler::find(&environment, None).err().unwrap();
     let root = folder.0.display().to_string();
     let expected = "neither NVRTC nor nvcc is found, one of which compiles CUDA C++
@@ -66,10 +66,10 @@ fn places_have_an_order() {
     environment
         .variables
         .insert("PATH".to_owned(), format!("{root}/bin:{root}/tools/bin:/bin:/usr/bin").into());
-    environment.usual.push(folder.0.join("usual"));
+    environment.default_roots.push(folder.0.join("usual"));
     let canonical = fs::canonicalize(&folder.0).unwrap();
     let found: Vec<String> = environment
-        .places()
+        .install_folders()
         .iter()
         .map(|place| {
             place

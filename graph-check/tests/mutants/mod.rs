@@ -1,7 +1,7 @@
 //! Mutates certificates: each mutant has one mistake in the plan.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use cuweave_check::certificate::{Bytes, Certificate, Edge, Member, Plan, Port, Work};
+use cuweave_check::certificate::{Certificate, Edge, Member, NodeWork, Plan, Port, Storage};
 
 /// A certificate with a mistake.
 pub struct Mutant {
@@ -13,7 +13,7 @@ pub struct Mutant {
 
 /// Returns the mutants of a certificate: about `most` of each kind, spread over the plan.
 pub fn all(certificate: &Certificate, most: usize) -> Vec<Mutant> {
-    let mut making = Making { certificate, most, mutants: Vec::new() };
+    let mut making = MutantBuilder { certificate, most, mutants: Vec::new() };
     making.edges();
     making.ports();
     making.members();
@@ -26,7 +26,7 @@ pub fn all(certificate: &Certificate, most: usize) -> Vec<Mutant> {
     making.mutants
 }
 
-struct Making<'c> {
+struct MutantBuilder<'c> {
     certificate: &'c Certificate,
     most: usize,
     mutants: Vec<Mutant>,
@@ -38,7 +38,7 @@ fn spread<T>(things: Vec<T>, most: usize) -> Vec<T> {
     things.into_iter().step_by(step).collect()
 }
 
-impl Making<'_> {
+impl MutantBuilder<'_> {
     fn add(&mut self, kind: &'static str, at: String, change: impl FnOnce(&mut Plan)) {
         let mut certificate = self.certificate.clone();
         change(&mut certificate.plan);
@@ -57,9 +57,9 @@ impl Making<'_> {
             let Edge { from, to, port } = self.plan().edges[at];
             let nodes = &self.plan().nodes;
             let kind = match (&nodes[from].work, &nodes[to].work) {
-                (Work::Alloc(_), _) => "edge from an alloc left out",
-                (_, Work::Free(_) | Work::FreeTaken(..)) => "edge to a free left out",
-                (_, Work::Branch(_)) | (Work::Branch(_), _) => "edge of a branch left out",
+                (NodeWork::Alloc(_), _) => "edge from an alloc left out",
+                (_, NodeWork::Free(_) | NodeWork::FreeTaken(..)) => "edge to a free left out",
+                (_, NodeWork::Branch(_)) | (NodeWork::Branch(_), _) => "edge of a branch left out",
                 _ if port == Port::Early => "early edge left out",
                 _ => "edge left out",
             };
@@ -91,7 +91,7 @@ impl Making<'_> {
                 self.plan().edges.iter().filter(|edge| edge.to == from).copied().collect();
             for before in spread(before, 2) {
                 let kind = match self.plan().nodes[to].work {
-                    Work::Free(_) | Work::FreeTaken(..) => "free earlier",
+                    NodeWork::Free(_) | NodeWork::FreeTaken(..) => "free earlier",
                     _ => "node earlier",
                 };
                 self.add(kind, format!("edge {from} {to} from {}", before.from), |plan| {
@@ -102,7 +102,7 @@ impl Making<'_> {
     }
 
     fn ports(&mut self) {
-        let run = |node: usize| matches!(self.plan().nodes[node].work, Work::Run { .. });
+        let run = |node: usize| matches!(self.plan().nodes[node].work, NodeWork::Run { .. });
         let full = |at: &usize| {
             let edge = self.plan().edges[*at];
             edge.port == Port::End && run(edge.from) && run(edge.to)
@@ -131,7 +131,7 @@ impl Making<'_> {
     fn members(&mut self) {
         let positions = self.positions();
         let runs: Vec<usize> = (0..self.plan().nodes.len())
-            .filter(|&node| matches!(self.plan().nodes[node].work, Work::Run { .. }))
+            .filter(|&node| matches!(self.plan().nodes[node].work, NodeWork::Run { .. }))
             .collect();
         for (node, at) in spread(positions.clone(), self.most) {
             let place = format!("member {at} of node {node}");
@@ -197,16 +197,16 @@ impl Making<'_> {
             ]);
             for offset in offsets {
                 self.add("offset moved", format!("memory {memory} to {offset}"), |plan| {
-                    plan.places[memory].at = Bytes::In { block, offset };
+                    plan.places[memory].at = Storage::In { block, offset };
                 });
             }
             for other in spread((0..self.plan().blocks.len()).filter(|&one| one != block).collect(), 3) {
                 self.add("place in another block", format!("memory {memory} to block {other}"), |plan| {
-                    plan.places[memory].at = Bytes::In { block: other, offset: 0 };
+                    plan.places[memory].at = Storage::In { block: other, offset: 0 };
                 });
             }
             self.add("place left out", format!("memory {memory}"), |plan| {
-                plan.places[memory].at = Bytes::Unused
+                plan.places[memory].at = Storage::Unused
             });
             let bytes = self.certificate.source.memories[memory].bytes;
             self.add("block shrunk", format!("block {block} to memory {memory}"), |plan| {
@@ -226,8 +226,8 @@ impl Making<'_> {
     fn frees(&mut self) {
         let nodes = self.plan().nodes.iter().enumerate();
         let of = |(at, node): (usize, &cuweave_check::certificate::Node)| match node.work {
-            Work::Free(_) | Work::FreeTaken(..) => Some((at, true)),
-            Work::Alloc(_) => Some((at, false)),
+            NodeWork::Free(_) | NodeWork::FreeTaken(..) => Some((at, true)),
+            NodeWork::Alloc(_) => Some((at, false)),
             _ => None,
         };
         for (node, is_free) in spread(nodes.filter_map(of).collect(), 2 * self.most) {
@@ -235,7 +235,7 @@ impl Making<'_> {
                 true => ["free left out", "free doubled"],
                 false => ["alloc left out", "alloc doubled"],
             };
-            let nothing = || Work::Run { members: Vec::new(), forwards: Vec::new() };
+            let nothing = || NodeWork::Run { members: Vec::new(), forwards: Vec::new() };
             self.add(out, format!("node {node}"), |plan| plan.nodes[node].work = nothing());
             self.add(twice, format!("node {node}"), |plan| {
                 let copy = plan.nodes[node].clone();
@@ -252,8 +252,10 @@ impl Making<'_> {
             self.add("alloc or free of another block", format!("node {node}"), |plan| {
                 let blocks = plan.blocks.len();
                 match &mut plan.nodes[node].work {
-                    Work::Alloc(block) | Work::Free(block) if blocks > 1 => *block = (*block + 1) % blocks,
-                    Work::FreeTaken(_, address) => *address += 4,
+                    NodeWork::Alloc(block) | NodeWork::Free(block) if blocks > 1 => {
+                        *block = (*block + 1) % blocks
+                    }
+                    NodeWork::FreeTaken(_, address) => *address += 4,
                     _ => {}
                 }
             });
@@ -262,21 +264,21 @@ impl Making<'_> {
 
     fn registers(&mut self) {
         for node in 0..self.plan().nodes.len() {
-            let Work::Run { members, forwards, .. } = &self.plan().nodes[node].work else { continue };
+            let NodeWork::Run { members, forwards, .. } = &self.plan().nodes[node].work else { continue };
             let others: Vec<usize> = members.iter().map(|member| member.statement).collect();
             for at in spread((0..forwards.len()).collect(), self.most) {
                 let place = format!("forward {at} of node {node}");
                 self.add("forward left out", place.clone(), |plan| {
-                    let Work::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
+                    let NodeWork::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
                     forwards.remove(at);
                 });
                 for &other in &spread(others.clone(), 4) {
                     self.add("forward of another writer", format!("{place} from {other}"), |plan| {
-                        let Work::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
+                        let NodeWork::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
                         forwards[at].writer = other;
                     });
                     self.add("forward to another reader", format!("{place} to {other}"), |plan| {
-                        let Work::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
+                        let NodeWork::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
                         forwards[at].reader = other;
                     });
                 }
@@ -292,19 +294,19 @@ impl Making<'_> {
         for (node, at, access) in spread(written.collect(), 2 * self.most) {
             let place = format!("access {access} of member {at} of node {node}");
             self.add("store left out, or not", place, |plan| {
-                let left_out = &mut list(plan, node)[at].left_out;
-                match left_out.iter().position(|&one| one == access) {
-                    Some(there) => drop(left_out.remove(there)),
-                    None => left_out.push(access),
+                let elided = &mut list(plan, node)[at].elided;
+                match elided.iter().position(|&one| one == access) {
+                    Some(there) => drop(elided.remove(there)),
+                    None => elided.push(access),
                 }
             });
         }
         let elided = self.plan().places.iter().enumerate();
-        let elided = elided.filter(|(_, place)| matches!(place.at, Bytes::Registers(_))).map(|(at, _)| at);
+        let elided = elided.filter(|(_, place)| matches!(place.at, Storage::Registers(_))).map(|(at, _)| at);
         for memory in spread(elided.collect(), self.most) {
             let nodes = self.plan().nodes.len();
             self.add("registers of another node", format!("memory {memory}"), |plan| {
-                if let Bytes::Registers(node) = &mut plan.places[memory].at {
+                if let Storage::Registers(node) = &mut plan.places[memory].at {
                     *node = (*node + 1) % nodes;
                 }
             });
@@ -319,7 +321,7 @@ impl Making<'_> {
             let node = self.plan().nodes.iter().position(|node| members(&node.work).iter().any(uses));
             if let Some(node) = node {
                 self.add("memory in registers", format!("memory {memory}"), |plan| {
-                    plan.places[memory].at = Bytes::Registers(node);
+                    plan.places[memory].at = Storage::Registers(node);
                 });
             }
         }
@@ -340,8 +342,8 @@ impl Making<'_> {
         for (node, reader, writer, access) in spread(pairs, 2 * self.most) {
             let place = format!("access {access} to {reader} from {writer}, node {node}");
             self.add("forward added", place, |plan| {
-                let Work::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
-                let one = cuweave_check::certificate::Forward { access, reader, writer };
+                let NodeWork::Run { forwards, .. } = &mut plan.nodes[node].work else { return };
+                let one = cuweave_check::certificate::ForwardedRead { access, reader, writer };
                 if !forwards.contains(&one) {
                     forwards.push(one);
                 }
@@ -422,15 +424,15 @@ impl Making<'_> {
             });
         }
         let branches = (0..self.plan().nodes.len())
-            .filter(|&node| matches!(self.plan().nodes[node].work, Work::Branch(_)));
+            .filter(|&node| matches!(self.plan().nodes[node].work, NodeWork::Branch(_)));
         let branches: Vec<usize> = branches.collect();
         for &node in &branches {
             self.add("body left out", format!("node {node}"), |plan| {
-                let Work::Branch(runs) = &mut plan.nodes[node].work else { return };
+                let NodeWork::Branch(runs) = &mut plan.nodes[node].work else { return };
                 runs.pop();
             });
             self.add("body doubled", format!("node {node}"), |plan| {
-                let Work::Branch(runs) = &mut plan.nodes[node].work else { return };
+                let NodeWork::Branch(runs) = &mut plan.nodes[node].work else { return };
                 runs.extend(runs.first().copied());
             });
             for &other in branches.iter().filter(|&&other| other != node) {
@@ -443,23 +445,25 @@ impl Making<'_> {
     }
 }
 
-fn inside((memory, place): (usize, &cuweave_check::certificate::Place)) -> Option<(usize, usize, u64)> {
+fn inside(
+    (memory, place): (usize, &cuweave_check::certificate::MemoryPlacement),
+) -> Option<(usize, usize, u64)> {
     match place.at {
-        Bytes::In { block, offset } => Some((memory, block, offset)),
+        Storage::In { block, offset } => Some((memory, block, offset)),
         _ => None,
     }
 }
 
-fn members(work: &Work) -> &[Member] {
+fn members(work: &NodeWork) -> &[Member] {
     match work {
-        Work::Run { members, .. } => members,
+        NodeWork::Run { members, .. } => members,
         _ => &[],
     }
 }
 
 fn list(plan: &mut Plan, node: usize) -> &mut Vec<Member> {
     match &mut plan.nodes[node].work {
-        Work::Run { members, .. } => members,
+        NodeWork::Run { members, .. } => members,
         _ => unreachable!("positions are those of members"),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use cuweave_check::certificate::{Certificate, Kind, Port, Source, Work};
+use cuweave_check::certificate::{Certificate, NodeWork, Port, Source, StatementKind};
 
 use super::memory::RunId;
-use super::touched::Part;
+use super::touched::BlockAccess;
 
 /// For each body, its number of runs per run of the body around it.
 pub type Decisions = Vec<u64>;
@@ -19,12 +19,13 @@ pub fn decisions(source: &Source, most: usize) -> Vec<Decisions> {
         let mut choices = Vec::new();
         for (at, body) in arms {
             match body.repeats {
-                true => choices.extend((u64::from(body.total)..3).map(|turns| vec![(at, turns)])),
+                true => choices.extend((u64::from(body.exhaustive)..3).map(|turns| vec![(at, turns)])),
                 false => choices.push(vec![(at, 1)]),
             }
         }
-        let total = source.bodies.iter().skip(1).any(|one| one.decided_by == decided_by && one.total);
-        if !total {
+        let exhaustive =
+            source.bodies.iter().skip(1).any(|one| one.decided_by == decided_by && one.exhaustive);
+        if !exhaustive {
             choices.push(Vec::new());
         }
         groups.push(choices);
@@ -44,7 +45,7 @@ pub fn decisions(source: &Source, most: usize) -> Vec<Decisions> {
 
 /// The effect of an event.
 #[derive(Clone, Debug)]
-pub enum What {
+pub enum EventKind {
     /// None: a node begins or ends.
     Mark,
     /// One block of a member takes effect.
@@ -63,7 +64,7 @@ pub enum What {
 
 #[derive(Clone, Debug)]
 pub struct Event {
-    pub what: What,
+    pub kind: EventKind,
     pub priority: (usize, usize),
     pub after: Vec<usize>,
     pub then: Vec<usize>,
@@ -87,10 +88,10 @@ pub struct Events<'c> {
 
 impl<'c> Events<'c> {
     /// Returns the events. `None` if the graph runs forever.
-    pub fn of(
+    pub fn new(
         certificate: &'c Certificate,
         decided: Decisions,
-        parts: &[Vec<Vec<Vec<Part>>>],
+        block_accesses: &[Vec<Vec<Vec<BlockAccess>>>],
     ) -> Option<Self> {
         let mut events = Events {
             certificate,
@@ -107,7 +108,7 @@ impl<'c> Events<'c> {
         events.program(0, &mut sequence);
         events.places = sequence.iter().enumerate().map(|(place, &run)| (run, place)).collect();
         events.sequence = sequence;
-        events.expand(0, parts, 0)?;
+        events.expand(0, block_accesses, 0)?;
         for at in 0..events.list.len() {
             for before in events.list[at].after.clone() {
                 events.list[before].then.push(at);
@@ -146,7 +147,7 @@ impl<'c> Events<'c> {
         for (at, statement) in source.statements.iter().enumerate().filter(|(_, one)| one.body == body) {
             let run = self.run(at, instance);
             sequence.push(run);
-            if statement.kind != Kind::Decision {
+            if statement.kind != StatementKind::Decision {
                 continue;
             }
             for (inner, of) in source.bodies.iter().enumerate().skip(1) {
@@ -160,8 +161,8 @@ impl<'c> Events<'c> {
         }
     }
 
-    fn event(&mut self, what: What, priority: (usize, usize), after: Vec<usize>) -> usize {
-        self.list.push(Event { what, priority, after, then: Vec::new() });
+    fn event(&mut self, kind: EventKind, priority: (usize, usize), after: Vec<usize>) -> usize {
+        self.list.push(Event { kind, priority, after, then: Vec::new() });
         self.list.len() - 1
     }
 
@@ -169,7 +170,7 @@ impl<'c> Events<'c> {
     fn expand(
         &mut self,
         instance: usize,
-        parts: &[Vec<Vec<Vec<Part>>>],
+        block_accesses: &[Vec<Vec<Vec<BlockAccess>>>],
         depth: usize,
     ) -> Option<(usize, usize)> {
         if depth > 16 {
@@ -177,62 +178,67 @@ impl<'c> Events<'c> {
         }
         let plan = &self.certificate.plan;
         let body = self.instances[instance].0;
-        let first = self.event(What::Mark, (0, 0), Vec::new());
+        let first = self.event(EventKind::Mark, (0, 0), Vec::new());
         // For each node of the body, the events at which it begins, stops waiting, and ends.
         let mut marks: HashMap<usize, [usize; 3]> = HashMap::new();
         for (at, node) in plan.nodes.iter().enumerate().filter(|(_, node)| node.body == body) {
             let order = match &node.work {
-                Work::Alloc(_) => 0,
-                Work::Free(_) | Work::FreeTaken(..) => usize::MAX,
-                Work::Branch(bodies) => {
+                NodeWork::Alloc(_) => 0,
+                NodeWork::Free(_) | NodeWork::FreeTaken(..) => usize::MAX,
+                NodeWork::Branch(bodies) => {
                     let decided_by =
                         bodies.first().map_or(0, |&one| self.certificate.source.bodies[one].decided_by);
                     self.position(decided_by, instance) + 1
                 }
-                Work::Run { members, .. } => {
+                NodeWork::Run { members, .. } => {
                     members.iter().map(|one| self.position(one.statement, instance)).min().unwrap_or(0)
                 }
             };
-            let begin = self.event(What::Mark, (order, 0), vec![first]);
-            let wait = self.event(What::Mark, (order, 0), vec![begin]);
+            let begin = self.event(EventKind::Mark, (order, 0), vec![first]);
+            let wait = self.event(EventKind::Mark, (order, 0), vec![begin]);
             let mut last = vec![wait];
             match &node.work {
-                &Work::Alloc(block) => last.push(self.event(What::Alloc(block), (order, 0), vec![wait])),
-                &Work::Free(block) => last.push(self.event(What::Free(block), (order, 0), vec![wait])),
-                &Work::FreeTaken(memory, _) => {
-                    last.push(self.event(What::FreeTaken(memory), (order, 0), vec![wait]));
+                &NodeWork::Alloc(block) => {
+                    last.push(self.event(EventKind::Alloc(block), (order, 0), vec![wait]))
                 }
-                Work::Branch(bodies) => {
-                    let decided = self.event(What::Branch(bodies.clone(), instance), (order, 0), vec![wait]);
+                &NodeWork::Free(block) => {
+                    last.push(self.event(EventKind::Free(block), (order, 0), vec![wait]))
+                }
+                &NodeWork::FreeTaken(memory, _) => {
+                    last.push(self.event(EventKind::FreeTaken(memory), (order, 0), vec![wait]));
+                }
+                NodeWork::Branch(bodies) => {
+                    let decided =
+                        self.event(EventKind::Branch(bodies.clone(), instance), (order, 0), vec![wait]);
                     last.push(decided);
                     for &inner in bodies {
                         let mut before = decided;
                         for turn in 0..self.decided[inner] {
                             let inner = self.instance(instance, inner, turn);
-                            let (begin, end) = self.expand(inner, parts, depth + 1)?;
+                            let (begin, end) = self.expand(inner, block_accesses, depth + 1)?;
                             self.list[begin].after.push(before);
                             before = end;
                         }
                         last.push(before);
                     }
                 }
-                Work::Run { members, .. } => {
+                NodeWork::Run { members, .. } => {
                     // The last event of each lane, in each block.
                     let mut lanes: HashMap<(usize, usize), usize> = HashMap::new();
                     for (position, member) in members.iter().enumerate() {
                         let run = self.run(member.statement, instance);
                         let order = self.position(member.statement, instance);
-                        for block in 0..parts[at][position].len() {
+                        for block in 0..block_accesses[at][position].len() {
                             let before = lanes.get(&(member.lane, block)).copied().unwrap_or(wait);
-                            let what = What::Effect { run, node: at, position, block };
-                            let event = self.event(what, (order, block), vec![before]);
+                            let kind = EventKind::Effect { run, node: at, position, block };
+                            let event = self.event(kind, (order, block), vec![before]);
                             lanes.insert((member.lane, block), event);
                         }
                     }
                     last.extend(lanes.values());
                 }
             }
-            let end = self.event(What::Mark, (order, usize::MAX), last);
+            let end = self.event(EventKind::Mark, (order, usize::MAX), last);
             marks.insert(at, [begin, wait, end]);
         }
         for edge in &plan.edges {
@@ -250,7 +256,7 @@ impl<'c> Events<'c> {
         let mut all: Vec<usize> = marks.values().map(|marks| marks[2]).collect();
         all.push(first);
         let order = all.iter().map(|&at| self.list[at].priority.0).max().unwrap_or(0);
-        let last = self.event(What::Mark, (order, usize::MAX), all);
+        let last = self.event(EventKind::Mark, (order, usize::MAX), all);
         Some((first, last))
     }
 
@@ -288,9 +294,9 @@ impl<'c> Events<'c> {
     }
 
     /// Returns all orders of the events that have effects. `None` if there are more than `most`.
-    pub fn all(&self, most: usize) -> Option<Vec<Vec<usize>>> {
+    pub fn all_orders(&self, most: usize) -> Option<Vec<Vec<usize>>> {
         let order = self.schedule(None)?;
-        let is_effect = |at: usize| !matches!(self.list[at].what, What::Mark);
+        let is_effect = |at: usize| !matches!(self.list[at].kind, EventKind::Mark);
         let effects: Vec<usize> = order.iter().copied().filter(|&at| is_effect(at)).collect();
         if effects.len() > 64 {
             return None;

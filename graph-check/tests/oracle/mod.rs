@@ -14,11 +14,13 @@ mod touched;
 
 use std::collections::{BTreeSet, HashMap};
 
-use cuweave_check::certificate::{Bytes as Place, Certificate, Effect, Forward, Kind, Origin, Work};
+use cuweave_check::certificate::{
+    Certificate, Effect, ForwardedRead, NodeWork, Origin, StatementKind, Storage as Place,
+};
 
-use events::{Events, What};
+use events::{EventKind, Events};
 use memory::{Bytes, INITIAL, NOTHING, Piece, RunId, Space, Value, Values};
-use touched::Part;
+use touched::BlockAccess;
 
 /// The number of orders to run.
 #[derive(Clone, Copy, Debug)]
@@ -34,12 +36,13 @@ pub struct Effort {
 
 /// Runs the graph of a certificate. Returns the number of orders, or the first error.
 pub fn run(certificate: &Certificate, effort: Effort) -> Result<usize, String> {
-    let parts: Vec<_> = certificate.plan.nodes.iter().map(|node| touched::parts(certificate, node)).collect();
+    let block_accesses: Vec<_> =
+        certificate.plan.nodes.iter().map(|node| touched::block_accesses(certificate, node)).collect();
     let mut count = 0;
     for decided in events::decisions(&certificate.source, effort.decisions) {
-        let events = Events::of(certificate, decided, &parts).ok_or("the graph has no end")?;
-        for may_writes in [true, false] {
-            let mut machine = Machine::new(certificate, &events, &parts, may_writes);
+        let events = Events::new(certificate, decided, &block_accesses).ok_or("the graph has no end")?;
+        for conditional_writes in [true, false] {
+            let mut machine = Machine::new(certificate, &events, &block_accesses, conditional_writes);
             count += machine.orders(effort)?;
             let some = |one: &cuweave_check::certificate::Access| {
                 matches!(one.effect, Effect::MayWrite | Effect::Modify)
@@ -53,34 +56,34 @@ pub fn run(certificate: &Certificate, effort: Effort) -> Result<usize, String> {
 }
 
 /// A read: run, access and block. At the end, a memory of the caller.
-type Reader = (RunId, usize, usize);
+type ReadId = (RunId, usize, usize);
 
 const END: RunId = RunId::MAX;
 
 struct Machine<'c> {
     certificate: &'c Certificate,
     events: &'c Events<'c>,
-    parts: &'c [Vec<Vec<Vec<Part>>>],
+    block_accesses: &'c [Vec<Vec<Vec<BlockAccess>>>],
     /// True if each access that may write does write.
-    may_writes: bool,
+    conditional_writes: bool,
     values: Values,
     /// The result of each read in the program.
-    expected: HashMap<Reader, Vec<Piece>>,
+    expected: HashMap<ReadId, Vec<Piece>>,
     /// Pairs of runs whose first must come before the second.
     ordered: Vec<(RunId, RunId)>,
 }
 
 /// The nodes that have run a member, and the times of the first and last effect.
-type Done = (BTreeSet<(usize, usize)>, usize, usize);
+type RunProgress = (BTreeSet<(usize, usize)>, usize, usize);
 
 /// The state during a run of the graph.
 #[derive(Default)]
-struct State {
+struct MachineState {
     bytes: Bytes,
     alive: Vec<bool>,
     taken_freed: Vec<bool>,
     /// For each run, the nodes that have run a member of it, and the times of its first and last effect.
-    done: HashMap<RunId, Done>,
+    done: HashMap<RunId, RunProgress>,
     /// For each node and block, the runs that have set registers, and the accesses that they wrote through.
     registers: HashMap<(usize, usize, usize), Vec<(RunId, usize)>>,
 }
@@ -89,14 +92,14 @@ impl<'c> Machine<'c> {
     fn new(
         certificate: &'c Certificate,
         events: &'c Events<'c>,
-        parts: &'c [Vec<Vec<Vec<Part>>>],
-        may_writes: bool,
+        block_accesses: &'c [Vec<Vec<Vec<BlockAccess>>>],
+        conditional_writes: bool,
     ) -> Machine<'c> {
         Machine {
             certificate,
             events,
-            parts,
-            may_writes,
+            block_accesses,
+            conditional_writes,
             values: Values::new(),
             expected: HashMap::new(),
             ordered: Vec::new(),
@@ -110,12 +113,12 @@ impl<'c> Machine<'c> {
         self.user_order(&sequence)?;
         self.program(&sequence);
         self.graph(&first)?;
-        if let Some(all) = self.events.all(effort.all) {
+        if let Some(all) = self.events.all_orders(effort.all) {
             all.iter().try_for_each(|order| self.graph(order))?;
             return Ok(1 + all.len());
         }
         let events = self.events;
-        let has_effect = |&at: &usize| !matches!(events.list[at].what, What::Mark);
+        let has_effect = |&at: &usize| !matches!(events.list[at].kind, EventKind::Mark);
         let effects: Vec<usize> = first.iter().copied().filter(has_effect).collect();
         let step = effects.len().div_ceil(effort.directed).max(1);
         let mut count = 1;
@@ -128,7 +131,7 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns the location of a memory in the program.
-    fn home(&self, memory: usize, instance: usize) -> (Space, i128) {
+    fn program_location(&self, memory: usize, instance: usize) -> (Space, i128) {
         match self.certificate.source.memories[memory].origin {
             Origin::Operand(address) | Origin::Taken(address) => (Space::Absolute, address.into()),
             Origin::State => (Space::State(memory), 0),
@@ -137,13 +140,13 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns the blocks of each run. If a run has no node or several, each counts as one block.
-    fn blocks(&self) -> HashMap<RunId, Vec<&'c Vec<Part>>> {
-        let mut blocks: HashMap<RunId, Vec<&Vec<Part>>> = HashMap::new();
+    fn blocks(&self) -> HashMap<RunId, Vec<&'c Vec<BlockAccess>>> {
+        let mut blocks: HashMap<RunId, Vec<&Vec<BlockAccess>>> = HashMap::new();
         for event in &self.events.list {
-            if let What::Effect { run, node, position, block } = event.what {
+            if let EventKind::Effect { run, node, position, block } = event.kind {
                 let of = blocks.entry(run).or_default();
                 if of.len() <= block {
-                    of.push(&self.parts[node][position][block]);
+                    of.push(&self.block_accesses[node][position][block]);
                 }
             }
         }
@@ -159,12 +162,12 @@ impl<'c> Machine<'c> {
             let Some(blocks) = blocks.get(&run) else { continue };
             let base = |access: usize| {
                 let memory = self.certificate.source.statements[statement].accesses[access].memory;
-                Some(self.home(memory, instance))
+                Some(self.program_location(memory, instance))
             };
             let bases: Vec<_> =
                 (0..self.certificate.source.statements[statement].accesses.len()).map(base).collect();
-            for (block, parts) in blocks.iter().enumerate() {
-                for part in *parts {
+            for (block, block_accesses) in blocks.iter().enumerate() {
+                for part in *block_accesses {
                     let pieces = self.reads(&bytes, run, part, bases[part.access]);
                     self.expected.insert((run, part.access, block), pieces);
                 }
@@ -174,7 +177,7 @@ impl<'c> Machine<'c> {
             }
         }
         for memory in self.outputs() {
-            let (space, base) = self.home(memory, 0);
+            let (space, base) = self.program_location(memory, 0);
             let size = i128::from(self.certificate.source.memories[memory].bytes);
             self.expected.insert((END, memory, 0), relative(bytes.read(space, base, base + size), base));
         }
@@ -195,7 +198,13 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns the pieces that a block reads through an access. Offsets and origins are relative to the memory.
-    fn reads(&self, bytes: &Bytes, run: RunId, part: &Part, base: Option<(Space, i128)>) -> Vec<Piece> {
+    fn reads(
+        &self,
+        bytes: &Bytes,
+        run: RunId,
+        part: &BlockAccess,
+        base: Option<(Space, i128)>,
+    ) -> Vec<Piece> {
         let mut all = Vec::new();
         for &(lo, hi) in &part.reads {
             let Some((space, base)) = base else {
@@ -213,10 +222,10 @@ impl<'c> Machine<'c> {
         all
     }
 
-    fn writes(&mut self, bytes: &mut Bytes, run: RunId, part: &Part, base: Option<(Space, i128)>) {
+    fn writes(&mut self, bytes: &mut Bytes, run: RunId, part: &BlockAccess, base: Option<(Space, i128)>) {
         let Some((space, base)) = base else { return };
         let effect = self.effect(run, part.access);
-        if !self.may_writes && matches!(effect, Effect::MayWrite | Effect::Modify) {
+        if !self.conditional_writes && matches!(effect, Effect::MayWrite | Effect::Modify) {
             return;
         }
         let memory = self.certificate.source.statements[self.events.runs[run].0].accesses[part.access].memory;
@@ -239,37 +248,37 @@ impl<'c> Machine<'c> {
     /// Runs the graph in one order.
     fn graph(&mut self, order: &[usize]) -> Result<(), String> {
         let plan = &self.certificate.plan;
-        let mut state = State {
+        let mut state = MachineState {
             alive: plan.blocks.iter().map(|block| !block.node).collect(),
             taken_freed: vec![false; self.certificate.source.memories.len()],
-            ..State::default()
+            ..MachineState::default()
         };
         for block in (0..plan.blocks.len()).filter(|&block| !plan.blocks[block].node) {
             self.empty(&mut state, block);
         }
         for (time, &at) in order.iter().enumerate() {
-            match &self.events.list[at].what {
-                What::Mark => {}
-                &What::Effect { run, node, position, block } => {
+            match &self.events.list[at].kind {
+                EventKind::Mark => {}
+                &EventKind::Effect { run, node, position, block } => {
                     self.step(&mut state, (run, node, position, block), time)?;
                 }
-                &What::Alloc(block) => {
+                &EventKind::Alloc(block) => {
                     if std::mem::replace(&mut state.alive[block], true) {
                         return Err(format!("block {block} is allocated twice"));
                     }
                     self.empty(&mut state, block);
                 }
-                &What::Free(block) => {
+                &EventKind::Free(block) => {
                     if !std::mem::replace(&mut state.alive[block], false) {
                         return Err(format!("block {block} is freed twice, or before its alloc"));
                     }
                 }
-                &What::FreeTaken(memory) => {
+                &EventKind::FreeTaken(memory) => {
                     if std::mem::replace(&mut state.taken_freed[memory], true) {
                         return Err(format!("memory {memory} is freed twice"));
                     }
                 }
-                What::Branch(bodies, instance) => {
+                EventKind::Branch(bodies, instance) => {
                     for &body in bodies {
                         let decided_by = self.certificate.source.bodies[body].decided_by;
                         let run = self.events.find(decided_by, *instance);
@@ -284,17 +293,17 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns true if all nodes that run a statement have ended.
-    fn is_done(&self, state: &State, run: RunId) -> bool {
+    fn is_done(&self, state: &MachineState, run: RunId) -> bool {
         let statement = self.events.runs[run].0;
         let of = |node: &cuweave_check::certificate::Node| match &node.work {
-            Work::Run { members, .. } => members.iter().filter(|one| one.statement == statement).count(),
+            NodeWork::Run { members, .. } => members.iter().filter(|one| one.statement == statement).count(),
             _ => 0,
         };
         let all: usize = self.certificate.plan.nodes.iter().map(of).sum();
         state.done.get(&run).is_some_and(|(nodes, ..)| nodes.len() == all)
     }
 
-    fn empty(&self, state: &mut State, block: usize) {
+    fn empty(&self, state: &mut MachineState, block: usize) {
         let of = &self.certificate.plan.blocks[block];
         let space = if of.address == 0 { Space::Block(block) } else { Space::Absolute };
         let (lo, bytes) = (i128::from(of.address), i128::from(of.bytes));
@@ -302,7 +311,7 @@ impl<'c> Machine<'c> {
     }
 
     /// Returns the location of a memory in the graph. `None` if it has no bytes.
-    fn place(&self, state: &State, memory: usize) -> Result<Option<(Space, i128)>, String> {
+    fn graph_location(&self, state: &MachineState, memory: usize) -> Result<Option<(Space, i128)>, String> {
         let name = &self.certificate.source.memories[memory].name;
         match (self.certificate.source.memories[memory].origin, self.certificate.plan.places[memory].at) {
             (Origin::Temporary(_), Place::In { block, offset }) => {
@@ -318,20 +327,20 @@ impl<'c> Machine<'c> {
             }
             (Origin::Temporary(_), _) => Ok(None),
             _ if state.taken_freed[memory] => Err(format!("`{name}` is used after its free")),
-            _ => Ok(Some(self.home(memory, 0))),
+            _ => Ok(Some(self.program_location(memory, 0))),
         }
     }
 
     /// Applies the effect of one block of a member.
     fn step(
         &mut self,
-        state: &mut State,
+        state: &mut MachineState,
         (run, node, position, block): (RunId, usize, usize, usize),
         time: usize,
     ) -> Result<(), String> {
-        let (certificate, parts) = (self.certificate, self.parts);
+        let (certificate, block_accesses) = (self.certificate, self.block_accesses);
         let of = &certificate.plan.nodes[node];
-        let Work::Run { members, forwards, .. } = &of.work else { return Ok(()) };
+        let NodeWork::Run { members, forwards, .. } = &of.work else { return Ok(()) };
         let member = &members[position];
         let statement = &certificate.source.statements[member.statement];
         let done = state.done.entry(run).or_insert((BTreeSet::new(), time, time));
@@ -343,24 +352,25 @@ impl<'c> Machine<'c> {
                 bases.push(None);
                 continue;
             }
-            let mut base = self.place(state, access.memory)?;
+            let mut base = self.graph_location(state, access.memory)?;
             if let (Some((Space::Absolute, base)), Some(&given)) = (&mut base, member.addresses.get(at)) {
                 *base = i128::from(given) - i128::from(access.lo);
             }
             bases.push(base);
-            let anywhere = statement.kind == Kind::Host || statement.kind == Kind::Copy && of.body == 0;
+            let anywhere = statement.kind == StatementKind::Host
+                || statement.kind == StatementKind::Copy && of.body == 0;
             let devices = &certificate.plan.places[access.memory].devices;
             if !anywhere && !devices.is_empty() && !devices.contains(&of.device) {
                 return Err(format!("device {} does not reach memory {}", of.device, access.memory));
             }
         }
-        for part in &parts[node][position][block] {
-            let served = |one: &&Forward| one.reader == member.statement && one.access == part.access;
+        for part in &block_accesses[node][position][block] {
+            let served = |one: &&ForwardedRead| one.reader == member.statement && one.access == part.access;
             let here = forwards.iter().filter(served);
             let writers: Vec<usize> = here.map(|one| one.writer).collect();
             let pieces = match writers.is_empty() {
                 true => self.reads(&state.bytes, run, part, bases[part.access]),
-                false if self.may_writes => {
+                false if self.conditional_writes => {
                     self.registers(state, (run, node, position, block), part, &writers, bases[part.access])
                 }
                 false => continue,
@@ -368,9 +378,9 @@ impl<'c> Machine<'c> {
             self.compare((run, part.access, block), &pieces)?;
         }
         // An elided store is done by a later member, if accesses that may write do.
-        let leaves_out = self.may_writes;
-        let stored = |part: &&Part| !(leaves_out && member.left_out.contains(&part.access));
-        for part in parts[node][position][block].iter().filter(stored) {
+        let leaves_out = self.conditional_writes;
+        let stored = |part: &&BlockAccess| !(leaves_out && member.elided.contains(&part.access));
+        for part in block_accesses[node][position][block].iter().filter(stored) {
             self.writes(&mut state.bytes, run, part, bases[part.access]);
         }
         Ok(())
@@ -379,13 +389,15 @@ impl<'c> Machine<'c> {
     /// Returns the pieces of a read that registers serve: the values that earlier members wrote.
     fn registers(
         &mut self,
-        state: &State,
+        state: &MachineState,
         (run, node, position, block): (RunId, usize, usize, usize),
-        part: &Part,
+        part: &BlockAccess,
         writers: &[usize],
         base: Option<(Space, i128)>,
     ) -> Vec<Piece> {
-        let Work::Run { members, .. } = &self.certificate.plan.nodes[node].work else { return Vec::new() };
+        let NodeWork::Run { members, .. } = &self.certificate.plan.nodes[node].work else {
+            return Vec::new();
+        };
         let instance = self.events.runs[run].1;
         let reader = &self.certificate.source.statements[members[position].statement];
         let memory = reader.accesses[part.access].memory;
@@ -395,7 +407,7 @@ impl<'c> Machine<'c> {
             for piece in self.reads(
                 &state.bytes,
                 run,
-                &Part { access: part.access, reads: vec![(lo, hi)], writes: Vec::new() },
+                &BlockAccess { access: part.access, reads: vec![(lo, hi)], writes: Vec::new() },
                 base,
             ) {
                 bytes.write(space, piece);
@@ -405,12 +417,12 @@ impl<'c> Machine<'c> {
         // writer accessed come from memory.
         for (at, earlier) in members[..position].iter().enumerate() {
             let accesses = &self.certificate.source.statements[earlier.statement].accesses;
-            let Some(parts) = self.parts[node][at].get(block) else { continue };
+            let Some(block_accesses) = self.block_accesses[node][at].get(block) else { continue };
             let listed = earlier.lane == members[position].lane && writers.contains(&earlier.statement);
             let Some(earlier) = self.events.find(earlier.statement, instance).filter(|_| listed) else {
                 continue;
             };
-            for one in parts.iter().filter(|one| accesses[one.access].memory == memory) {
+            for one in block_accesses.iter().filter(|one| accesses[one.access].memory == memory) {
                 let got = self.expected.get(&(earlier, one.access, block)).into_iter().flatten();
                 got.for_each(|&piece| bytes.write(space, piece));
                 let value = self.values.id(Value::Written(earlier, memory));
@@ -425,7 +437,7 @@ impl<'c> Machine<'c> {
 
     /// Compares a read with the program. Bytes that the statement wrote itself and bytes that are undefined in the
     /// program are skipped.
-    fn compare(&self, reader: Reader, pieces: &[Piece]) -> Result<(), String> {
+    fn compare(&self, reader: ReadId, pieces: &[Piece]) -> Result<(), String> {
         let none = Vec::new();
         let expected = self.expected.get(&reader).unwrap_or(&none);
         for piece in pieces {
@@ -466,14 +478,14 @@ impl<'c> Machine<'c> {
 
     /// Checks the final state: all statements have run in the user's order, everything is freed, and visible memory
     /// is right.
-    fn end(&self, state: &State) -> Result<(), String> {
+    fn end(&self, state: &MachineState) -> Result<(), String> {
         let source = &self.certificate.source;
         for &run in &self.events.sequence {
             let (statement, _) = self.events.runs[run];
             let nodes = state.done.get(&run).map_or(0, |(nodes, ..)| nodes.len());
             let right = match source.statements[statement].kind {
-                Kind::Call => true,
-                Kind::Decision => nodes > 0,
+                StatementKind::Call => true,
+                StatementKind::Decision => nodes > 0,
                 _ => nodes == 1,
             };
             if !right {
@@ -507,7 +519,7 @@ impl<'c> Machine<'c> {
         }
         for memory in self.outputs() {
             let size = i128::from(source.memories[memory].bytes);
-            let pieces = match self.place(state, memory)? {
+            let pieces = match self.graph_location(state, memory)? {
                 Some((space, base)) => relative(state.bytes.read(space, base, base + size), base),
                 None => vec![Piece { lo: 0, hi: size, value: NOTHING, origin: 0 }],
             };

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use cuweave_check::certificate::{Effect, Kind, Work};
+use cuweave_check::certificate::{Effect, NodeWork, StatementKind};
 
 use super::Machine;
-use super::events::What;
+use super::events::EventKind;
 use super::memory::RunId;
 
 impl Machine<'_> {
@@ -16,7 +16,7 @@ impl Machine<'_> {
         }
         let mut sequence = Vec::new();
         for &at in schedule {
-            if let What::Effect { run, .. } = self.events.list[at].what
+            if let EventKind::Effect { run, .. } = self.events.list[at].kind
                 && !sequence.contains(&run)
             {
                 sequence.push(run);
@@ -49,7 +49,7 @@ impl Machine<'_> {
     }
 
     /// Returns true if two runs are in the same run of the innermost body around both.
-    fn together(&self, one: RunId, other: RunId) -> bool {
+    fn share_body_run(&self, one: RunId, other: RunId) -> bool {
         let ((_, mut one), (_, mut other)) = (self.events.runs[one], self.events.runs[other]);
         let (mut inside, mut other_inside) = (None, None);
         while self.events.instances[one].0 != self.events.instances[other].0 {
@@ -70,8 +70,10 @@ impl Machine<'_> {
         let mut pairs: Vec<(usize, usize)> = source.after.clone();
         for (at, fence) in source.statements.iter().enumerate() {
             let others: Vec<(usize, usize)> = match fence.kind {
-                Kind::AfterAll => (0..at).map(|one| (one, at)).collect(),
-                Kind::BeforeAll => (at + 1..source.statements.len()).map(|other| (at, other)).collect(),
+                StatementKind::AfterAll => (0..at).map(|one| (one, at)).collect(),
+                StatementKind::BeforeAll => {
+                    (at + 1..source.statements.len()).map(|other| (at, other)).collect()
+                }
                 _ => continue,
             };
             pairs.extend(others.into_iter().filter(|&(one, other)| !self.explicit(one, other)));
@@ -85,7 +87,7 @@ impl Machine<'_> {
             for &one in by_statement.get(&one).unwrap_or(&none) {
                 let others = by_statement.get(&other).unwrap_or(&none).iter();
                 let others = others.filter(|&&other| {
-                    one != other && self.together(one, other) && !self.by_block(one, other)
+                    one != other && self.share_body_run(one, other) && !self.is_ordered_in_block(one, other)
                 });
                 let found: Vec<(RunId, RunId)> = others.map(|&other| (one, other)).collect();
                 self.ordered.extend(found);
@@ -96,8 +98,8 @@ impl Machine<'_> {
                 let (first, second) = (self.events.runs[one].0, self.events.runs[other].0);
                 if first < second
                     && !self.explicit(first, second)
-                    && self.together(one, other)
-                    && self.meet(first, second)
+                    && self.share_body_run(one, other)
+                    && self.conflicts(first, second)
                 {
                     return Err(format!("statements {first} and {second} run in another order"));
                 }
@@ -107,10 +109,10 @@ impl Machine<'_> {
     }
 
     /// Returns true if both runs are in one lane of a node, the first one first, so that each block orders them.
-    fn by_block(&self, one: RunId, other: RunId) -> bool {
+    fn is_ordered_in_block(&self, one: RunId, other: RunId) -> bool {
         let (one, other) = (self.events.runs[one].0, self.events.runs[other].0);
         self.certificate.plan.nodes.iter().any(|node| {
-            let Work::Run { members, .. } = &node.work else { return false };
+            let NodeWork::Run { members, .. } = &node.work else { return false };
             let find = |statement: usize| members.iter().position(|member| member.statement == statement);
             let pair = find(one).zip(find(other));
             pair.is_some_and(|(one, other)| one < other && members[one].lane == members[other].lane)
@@ -118,9 +120,9 @@ impl Machine<'_> {
     }
 
     /// Returns true if two statements have conflicting accesses.
-    fn meet(&self, one: usize, other: usize) -> bool {
+    fn conflicts(&self, one: usize, other: usize) -> bool {
         let range = |access: &cuweave_check::certificate::Access| {
-            let (space, base) = self.home(access.memory, 0);
+            let (space, base) = self.program_location(access.memory, 0);
             (space, base + i128::from(access.lo), base + i128::from(access.hi))
         };
         let statements = &self.certificate.source.statements;

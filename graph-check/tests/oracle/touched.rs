@@ -1,13 +1,13 @@
 //! The bytes that each block of a node touches through the accesses of a member.
 
-use cuweave_check::certificate::{Access, Certificate, Member, Node, Span, Touches, Work};
+use cuweave_check::certificate::{Access, Certificate, Member, Node, NodeWork, Span, TouchedBytes};
 
 /// Byte ranges of a memory.
 pub type Ranges = Vec<(i128, i128)>;
 
 /// The bytes that one block touches through one access.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct BlockAccess {
     pub access: usize,
     pub reads: Ranges,
     pub writes: Ranges,
@@ -18,13 +18,13 @@ pub struct Part {
 const MAX_BLOCKS: usize = 12;
 const MAX_PIECES: u64 = 32;
 
-/// Returns the parts of each block, for each member of a node. A node with one member or one block counts as one
+/// Returns the block_accesses of each block, for each member of a node. A node with one member or one block counts as one
 /// block.
-pub fn parts(certificate: &Certificate, node: &Node) -> Vec<Vec<Vec<Part>>> {
-    let Work::Run { members, .. } = &node.work else { return Vec::new() };
+pub fn block_accesses(certificate: &Certificate, node: &Node) -> Vec<Vec<Vec<BlockAccess>>> {
+    let NodeWork::Run { members, .. } = &node.work else { return Vec::new() };
     let split = |lane: usize| {
         let lane: Vec<&Member> = members.iter().filter(|one| one.lane == lane).collect();
-        lane.len() > 1 && lane.iter().any(|one| certificate.source.statements[one.statement].wide)
+        lane.len() > 1 && lane.iter().any(|one| certificate.source.statements[one.statement].multi_block)
     };
     let of = |member: &Member| {
         let accesses = &certificate.source.statements[member.statement].accesses;
@@ -37,16 +37,16 @@ pub fn parts(certificate: &Certificate, node: &Node) -> Vec<Vec<Vec<Part>>> {
     members.iter().map(of).collect()
 }
 
-fn whole(at: usize, access: &Access) -> Part {
+fn whole(at: usize, access: &Access) -> BlockAccess {
     let range = vec![(i128::from(access.lo), i128::from(access.hi))];
     let writes = if access.effect.writes() { range.clone() } else { Vec::new() };
-    Part { access: at, reads: if access.effect.reads() { range } else { Vec::new() }, writes }
+    BlockAccess { access: at, reads: if access.effect.reads() { range } else { Vec::new() }, writes }
 }
 
-fn part_of(accesses: &[Access], member: &Member, block: [u64; 3]) -> Vec<Part> {
+fn part_of(accesses: &[Access], member: &Member, block: [u64; 3]) -> Vec<BlockAccess> {
     let one = |(at, access): (usize, &Access)| {
         let mut part = whole(at, access);
-        if let Some(Touches { reads, writes }) = member.touches.get(at) {
+        if let Some(TouchedBytes { reads, writes }) = member.touches.get(at) {
             if access.effect.reads() {
                 cut(&mut part.reads, reads.as_deref(), access, block);
             }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::bounds::Bounds;
+use crate::bounds::RangeBounds;
 use crate::index::{narrow, size};
 use crate::ir::{Access, DimId};
 use crate::spans::{FEW, NumericRange, Spans};
 
 /// The ranges that are written at a program point.
 #[derive(Clone, Default)]
-pub(super) struct State {
+pub(super) struct WrittenRanges {
     /// The first write of each range. Repeated writes of a range add nothing.
     pub distinct: Vec<WrittenRange>,
     known: Pairs,
@@ -49,8 +49,8 @@ impl Pairs {
     }
 }
 
-impl State {
-    pub fn add(&mut self, bounds: &Bounds, lo: DimId, hi: DimId, write: Option<usize>) {
+impl WrittenRanges {
+    pub fn add(&mut self, bounds: &RangeBounds, lo: DimId, hi: DimId, write: Option<usize>) {
         if self.known.contains(lo, hi) {
             return;
         }
@@ -69,7 +69,7 @@ impl State {
 
     /// Returns ranges that provably cover an access together. Empty if an earlier call has covered it. `None` if
     /// there are none.
-    pub fn cover(&mut self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
+    pub fn cover(&mut self, bounds: &RangeBounds, access: &Access) -> Option<Vec<WrittenRange>> {
         if self.covered.contains(access.lo, access.hi) {
             return Some(Vec::new());
         }
@@ -84,7 +84,7 @@ impl State {
 
     /// Searches a chain of ranges that covers an access: from the start of the access, each range that begins at or
     /// before a reached point reaches its own end. O(distinct writes²) bound comparisons in the worst case.
-    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<WrittenRange>> {
+    fn chain(&self, bounds: &RangeBounds, access: &Access) -> Option<Vec<WrittenRange>> {
         let contains = |range: &&WrittenRange| {
             bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi)
         };
@@ -115,12 +115,12 @@ impl State {
         None
     }
 
-    /// Computes [`State::chain`] for numeric bounds, with the same result. Only ranges that touch the access can
+    /// Computes [`WrittenRanges::chain`] for numeric bounds, with the same result. Only ranges that touch the access can
     /// contribute. O(n log n) in their number.
     fn chain_of_numbers(
         &self,
         spans: &Spans,
-        bounds: &Bounds,
+        bounds: &RangeBounds,
         asked: NumericRange,
     ) -> Option<Vec<WrittenRange>> {
         let NumericRange { lo, hi } = asked;
@@ -156,9 +156,9 @@ impl State {
     }
 
     /// Returns the ranges for another name of this buffer, whose length has the same value.
-    pub fn of_length(&self, len: DimId, own: DimId, bounds: &Bounds) -> State {
+    pub fn of_length(&self, len: DimId, own: DimId, bounds: &RangeBounds) -> WrittenRanges {
         let ends = |hi: DimId| bounds.at_most(hi, len) && bounds.at_most(len, hi);
-        let mut state = State::default();
+        let mut state = WrittenRanges::default();
         for range in &self.distinct {
             state.add(bounds, range.lo, if ends(range.hi) { own } else { range.hi }, None);
         }
@@ -166,7 +166,7 @@ impl State {
     }
 
     /// Returns the ranges that are also in `other`.
-    pub fn common(&self, other: &[WrittenRange], bounds: &Bounds) -> Vec<WrittenRange> {
+    pub fn common(&self, other: &[WrittenRange], bounds: &RangeBounds) -> Vec<WrittenRange> {
         let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
         let same =
             |one: &WrittenRange, other: &WrittenRange| equal(one.lo, other.lo) && equal(one.hi, other.hi);
@@ -206,8 +206,8 @@ mod tests {
             };
             let ranges: Vec<_> = ranges.into_iter().map(&mut pair).collect();
             let asked: Vec<_> = asked.into_iter().map(&mut pair).collect();
-            let bounds = Bounds::new(polys, Facts::default());
-            let mut state = State::default();
+            let bounds = RangeBounds::new(polys, Facts::default());
+            let mut state = WrittenRanges::default();
             for (write, &(lo, hi)) in ranges.iter().enumerate() {
                 state.add(&bounds, lo, hi, Some(write));
             }

@@ -2,20 +2,20 @@
 //!
 //! Visits the statements in a possible execution order and keeps the ranges of each buffer that are written so far.
 //! After a choice, a range counts as written if every arm writes it. The proof that ranges cover an access is in
-//! [`State::cover`].
+//! [`WrittenRanges::cover`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lives::Life;
-use super::ranges::{State, WrittenRange};
+use super::lifetimes::BufferLifetime;
+use super::ranges::{WrittenRange, WrittenRanges};
 use crate::codes::Code;
-use crate::diagnostic::{Diagnostic, Site};
+use crate::diagnostic::{Diagnostic, DiagnosticSite};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, AccessId, BufferId, Kind, Mode, Origin, StatementId};
+use crate::ir::{Access, AccessId, BufferId, Mode, Origin, StatementId, StatementKind};
 use crate::order::{JoinedBuffer, Ordered, Region, Regions};
 
 /// A `&mut` access whose inferred mode is write.
-pub(super) struct SettledWrite {
+pub(super) struct InferredWrite {
     pub id: AccessId,
     /// True if a later read relies on it.
     pub relied_on: bool,
@@ -49,11 +49,11 @@ impl CoveringWrite {
 /// it in a topological order. A write that is not ordered with the read is reported as CW202, not here.
 pub(super) fn initialised(
     ordered: &Ordered,
-    lives: &Vector<BufferId, Life>,
+    lifetimes: &Vector<BufferId, BufferLifetime>,
     found: &mut Vec<Diagnostic>,
-) -> Vec<SettledWrite> {
-    let mut writes = Writes::new(ordered, lives);
-    let mut regions = Entered::new(&ordered.source.regions);
+) -> Vec<InferredWrite> {
+    let mut writes = Writes::new(ordered, lifetimes);
+    let mut regions = OpenRegions::new(&ordered.source.regions);
     for id in writes.sequence() {
         regions.advance(ordered, id, &mut writes.written);
         writes.statement(id, found);
@@ -72,7 +72,7 @@ pub(super) fn initialised(
 /// The writes of all buffers by the statements visited so far.
 struct Writes<'o> {
     ordered: &'o Ordered,
-    lives: &'o Vector<BufferId, Life>,
+    lifetimes: &'o Vector<BufferId, BufferLifetime>,
     written: Vector<BufferId, Coverage>,
     ever_written: Vector<BufferId, bool>,
     /// True for buffers written by a statement outside conditional bodies.
@@ -87,7 +87,7 @@ struct Writes<'o> {
 }
 
 impl<'o> Writes<'o> {
-    fn new(ordered: &'o Ordered, lives: &'o Vector<BufferId, Life>) -> Writes<'o> {
+    fn new(ordered: &'o Ordered, lifetimes: &'o Vector<BufferId, BufferLifetime>) -> Writes<'o> {
         let buffers = &ordered.source.program.buffers;
         let explicit = ordered.any_explicit();
         // Memory from the caller is initialised, unless it is declared otherwise.
@@ -96,7 +96,7 @@ impl<'o> Writes<'o> {
         ordered.source.regions.fresh.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
         Writes {
             ordered,
-            lives,
+            lifetimes,
             written: buffers.iter().map(|_| Coverage::default()).collect(),
             ever_written: Vector::filled(false, buffers.len()),
             surely_written: Vector::filled(false, buffers.len()),
@@ -144,7 +144,7 @@ impl<'o> Writes<'o> {
             } else if !(self.silent
                 || ordered.poisoned(buffer)
                 || writes.iter().any(|(other, _)| *other == buffer)
-                || self.explicit && writer_unordered(ordered, &self.lives[buffer], at))
+                || self.explicit && writer_unordered(ordered, &self.lifetimes[buffer], at))
             {
                 found.push(unwritten(ordered, at, &self.written[buffer].writes));
             }
@@ -166,7 +166,7 @@ impl<'o> Writes<'o> {
             if unsure && self.written[buffer].state.distinct.is_empty() {
                 let name = ordered.buffer_name(buffer);
                 let message = format!("`{name}` is returned, but perhaps nothing has written it");
-                let diagnostic = Diagnostic::new(Code::CW107, Site::Output(index), message);
+                let diagnostic = Diagnostic::new(Code::CW107, DiagnosticSite::Output(index), message);
                 found.push(
                     writes_of(ordered, diagnostic, &self.written[buffer].writes)
                         .help("write it in each arm, or before, with a launch, `fill` or `copy`"),
@@ -187,12 +187,12 @@ impl<'o> Writes<'o> {
     }
 
     /// Returns the `&mut` accesses that read nothing.
-    fn settled(mut self) -> Vec<SettledWrite> {
+    fn settled(mut self) -> Vec<InferredWrite> {
         self.written.iter_mut().for_each(Coverage::rely_on_arms);
         let writes = self.written.iter().flat_map(|coverage| &coverage.writes);
         let relied: BTreeSet<AccessId> =
             writes.filter(|write| write.relied_on).map(|write| write.id).collect();
-        self.fresh.into_iter().map(|id| SettledWrite { id, relied_on: relied.contains(&id) }).collect()
+        self.fresh.into_iter().map(|id| InferredWrite { id, relied_on: relied.contains(&id) }).collect()
     }
 }
 
@@ -211,7 +211,7 @@ fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, f
             let name = ordered.buffer_name(buffer);
             let message = format!("`{name}` is returned, but nothing has written it");
             found.push(
-                Diagnostic::new(Code::CW107, Site::Output(index), message)
+                Diagnostic::new(Code::CW107, DiagnosticSite::Output(index), message)
                     .note(format!("it is allocated on line {}", ordered.source.program.buffers[buffer].line))
                     .help("write it with a launch, `fill` or `copy`, or do not return it"),
             );
@@ -220,7 +220,7 @@ fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, f
 }
 
 /// Returns true if some write to the range read by `at` is not ordered with it.
-fn writer_unordered(ordered: &Ordered, life: &Life, at: AccessId) -> bool {
+fn writer_unordered(ordered: &Ordered, life: &BufferLifetime, at: AccessId) -> bool {
     life.accesses.iter().any(|&other| {
         other.statement != at.statement
             && ordered.access(other).mode.writes()
@@ -234,7 +234,7 @@ fn writer_unordered(ordered: &Ordered, life: &Life, at: AccessId) -> bool {
 struct Coverage {
     /// The writes in order.
     writes: Vec<CoveringWrite>,
-    state: State,
+    state: WrittenRanges,
 }
 
 impl Coverage {
@@ -266,19 +266,19 @@ impl Coverage {
 }
 
 /// The regions around the current statement, each with the state before it.
-struct Entered<'r> {
+struct OpenRegions<'r> {
     regions: &'r Regions,
     next: usize,
-    stack: Vec<(&'r Region, Vec<State>)>,
+    stack: Vec<(&'r Region, Vec<WrittenRanges>)>,
     /// For each choice and buffer, the ranges that all arms so far have written.
     arms: BTreeMap<u32, Vec<Vec<WrittenRange>>>,
     /// For each device-side choice and buffer, the number of writes before its arms.
     begun: BTreeMap<u32, Vec<usize>>,
 }
 
-impl<'r> Entered<'r> {
-    fn new(regions: &'r Regions) -> Entered<'r> {
-        Entered { regions, next: 0, stack: Vec::new(), arms: BTreeMap::new(), begun: BTreeMap::new() }
+impl<'r> OpenRegions<'r> {
+    fn new(regions: &'r Regions) -> OpenRegions<'r> {
+        OpenRegions { regions, next: 0, stack: Vec::new(), arms: BTreeMap::new(), begun: BTreeMap::new() }
     }
 
     /// Leaves the regions that end before a statement, and enters the regions that begin at it.
@@ -309,10 +309,10 @@ impl<'r> Entered<'r> {
         &mut self,
         ordered: &Ordered,
         region: &Region,
-        before: Vec<State>,
+        before: Vec<WrittenRanges>,
         written: &mut Vector<BufferId, Coverage>,
     ) {
-        let mut after: Vector<BufferId, State> = written
+        let mut after: Vector<BufferId, WrittenRanges> = written
             .iter_mut()
             .zip(before)
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
@@ -370,7 +370,7 @@ fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]
     } else {
         format!("`{name}` is discarded, but not all of it is proved to be written at the end")
     };
-    let diagnostic = Diagnostic::new(Code::CW108, Site::Argument(buffer), message);
+    let diagnostic = Diagnostic::new(Code::CW108, DiagnosticSite::Argument(buffer), message);
     writes_of(ordered, diagnostic, written)
         .note("what `#[discard]` drops has arbitrary values until it is written")
         .help(format!("write all of `{name}` on every path, or remove `#[discard]`"))
@@ -387,7 +387,7 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]
     } else {
         format!("`{name}` is declared as `MaybeUninit`, but not all of it is proved to be written at the end")
     };
-    let diagnostic = Diagnostic::new(Code::CW107, Site::Argument(buffer), message);
+    let diagnostic = Diagnostic::new(Code::CW107, DiagnosticSite::Argument(buffer), message);
     writes_of(ordered, diagnostic, written)
         .note("a caller hands it over without contents, and reads all of it afterwards")
         .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
@@ -401,7 +401,7 @@ fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[CoveringW
         let mut note = format!("{} writes `{part}`", ordered.at(write.id.statement));
         if let Some(condition) = ordered.source.regions.condition_of(write.id.statement)
             && let statement = &ordered.source.program.statements[condition]
-            && let Kind::Condition(body) = statement.kind
+            && let StatementKind::Condition(body) = statement.kind
         {
             let line = statement.line;
             note = format!("{note}, in {} on line {line}, which may not run", body.body());
@@ -434,7 +434,7 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
                  but not all of it is proved to be written"
             )
         };
-        let diagnostic = Diagnostic::new(Code::CW108, Site::Access(at), message);
+        let diagnostic = Diagnostic::new(Code::CW108, DiagnosticSite::Access(at), message);
         return writes_of(ordered, diagnostic, written)
             .note(format!("`#[discard]` stands on `{}`, on line {}", buffer.name, buffer.line))
             .help(format!("write `{}` first, or remove `#[discard]`", buffer.name));
@@ -442,7 +442,7 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
     if written.is_empty() {
         return Diagnostic::new(
             Code::CW101,
-            Site::Access(at),
+            DiagnosticSite::Access(at),
             format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
         )
         .note(match buffer.origin {
@@ -456,7 +456,7 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
     }
     let diagnostic = Diagnostic::new(
         Code::CW101,
-        Site::Access(at),
+        DiagnosticSite::Access(at),
         format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
     );
     writes_of(ordered, diagnostic, written).help(help)

@@ -13,12 +13,15 @@ use crate::emit;
 use crate::index::{Index, Vector, narrow};
 use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
 use crate::launches::{
-    self, Allowed, Chain, Decision, Emitted, Explanation, Launch, LaunchProblem, Run, Tuning, fusion,
+    self, Allowed, Chain, Decision, Explanation, Launch, LaunchProblem, MergedNodes, NodeLaunch, Tuning,
+    fusion,
 };
 use crate::layout::{self, LayoutError};
-use crate::operation::{AccessTargets, BudgetStep, Budgeted, ChainId, Cut, Operation, Operations, What};
+use crate::operation::{
+    AccessTargets, BudgetEffects, BudgetStep, ChainCut, ChainId, Operation, OperationKind, Operations,
+};
 use crate::overlap;
-use crate::place::{self, Placed};
+use crate::place::{self, Liveness};
 use crate::plan;
 use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint, MemoryBuffers};
@@ -37,11 +40,11 @@ const DEFAULT_MEMORY: Memory = Memory::Arena;
 const PAGE: u64 = 2 << 20;
 
 /// The maximum number of attempts to cut chains until the plan is small enough.
-const CUTS: u32 = 5;
+const MAX_CHAIN_CUTS: u32 = 5;
 
 /// The options of a build: facts and choices that the macro does not know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct BackendOptions {
     /// The lowering of allocations, if the build overrides it.
     pub memory: Option<Memory>,
     /// Edges that the kernels require: between uses of hidden state, and between atomics that do not commute.
@@ -58,14 +61,14 @@ pub struct Wishes {
     /// The device constants for launch decisions.
     pub tuning: Tuning,
     /// The temporaries that can stay in registers. One that only members of one chain access gets no memory.
-    pub left_out: BTreeSet<BufferId>,
+    pub elided: BTreeSet<BufferId>,
     /// True if chains are never cut, whatever memory they take.
     pub whole: bool,
     /// True if order is added to meet the program's budget, unless `whole` is set.
     pub budgeted: bool,
 }
 
-impl Wishes {
+impl BackendOptions {
     /// Returns the input of the launch decisions.
     fn problem<'a>(
         &'a self,
@@ -141,7 +144,7 @@ impl fmt::Display for BudgetFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BudgetFault::BelowFloor { budget, device, floor, statement, line, buffers } => {
-                let (budget, floor) = (Budget(*budget, *device), Taken(*floor, *device));
+                let (budget, floor) = (Budget(*budget, *device), BytesOnDevice(*floor, *device));
                 let buffers: Vec<String> = buffers.iter().map(|buffer| format!("`{buffer}`")).collect();
                 write!(
                     f,
@@ -150,7 +153,7 @@ impl fmt::Display for BudgetFault {
                 )
             }
             BudgetFault::OverBudget { budget, device, best } => {
-                let (budget, best) = (Budget(*budget, *device), Taken(*best, *device));
+                let (budget, best) = (Budget(*budget, *device), BytesOnDevice(*best, *device));
                 write!(f, "no order was found that fits into the {budget}; the best one takes {best}")
             }
         }
@@ -168,9 +171,9 @@ impl fmt::Display for Budget {
 }
 
 /// Displays bytes of memory, with the device if the program has several.
-struct Taken(u64, Option<u32>);
+struct BytesOnDevice(u64, Option<u32>);
 
-impl fmt::Display for Taken {
+impl fmt::Display for BytesOnDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.1 {
             Some(device) => write!(f, "{} bytes of device {device}", self.0),
@@ -209,18 +212,24 @@ impl From<BudgetFault> for BackError {
 /// # Errors
 ///
 /// [`BackError`].
-pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
-    let edges = edges_of(checked, wishes);
-    let mut problem = wishes.problem(checked.program(), &edges);
+pub fn back(
+    checked: &Checked,
+    dims: &Vector<DimId, u64>,
+    backend_options: &BackendOptions,
+) -> Result<Operations, BackError> {
+    let edges = edges_of(checked, backend_options);
+    let mut problem = backend_options.problem(checked.program(), &edges);
     let mut decision = launches::decide(problem)?;
     let mut cut = None;
     loop {
         let (most, serialized) = (decision.largest(), decision.lanes.len());
         let is_fused = !decision.chains.is_empty();
-        let done = decided(checked, dims, wishes, &edges, decision);
+        let done = plan_decision(checked, dims, backend_options, &edges, decision);
         let error = match done {
-            Ok(done) if wishes.whole || !may_spare(&done) => return Ok(Operations { cut, ..done }),
-            Ok(done) => return sparing(checked, dims, wishes, &edges, done),
+            Ok(done) if backend_options.whole || !can_split_chains(&done) => {
+                return Ok(Operations { cut, ..done });
+            }
+            Ok(done) => return split_chains_to_save_memory(checked, dims, backend_options, &edges, done),
             Err(error) => error,
         };
         if !is_of_order(&error) {
@@ -230,7 +239,7 @@ pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Re
             // A chain keeps the buffers of all its members alive at once. Launches reserved for fusion are batched
             // instead.
             (true, _) => {
-                (problem.allowed.fuse, cut) = (false, Some(Cut::Budget));
+                (problem.allowed.fuse, cut) = (false, Some(ChainCut::Budget));
                 launches::decide(problem)?
             }
             // A cycle: an edge added for the budget passes through a batch.
@@ -250,17 +259,18 @@ fn is_of_order(error: &BackError) -> bool {
 }
 
 /// Returns the order of a program with the edges of the options.
-fn edges_of(checked: &Checked, wishes: &Wishes) -> Vec<(StatementId, StatementId)> {
-    let scopes = Scopes::of(checked.program());
-    let added = wishes.edges.iter().map(|&(from, to)| scopes.lifted(from, to));
+fn edges_of(checked: &Checked, backend_options: &BackendOptions) -> Vec<(StatementId, StatementId)> {
+    let scopes = Scopes::new(checked.program());
+    let added = backend_options.edges.iter().map(|&(from, to)| scopes.lifted(from, to));
     checked.edges().iter().copied().chain(added).collect()
 }
 
 /// Explains the launch decisions of a plan. Must be called with the inputs that [`back`] made the plan from.
-pub fn explain(checked: &Checked, wishes: &Wishes, operations: &Operations) -> Explanation {
-    let edges = edges_of(checked, wishes);
-    let emitted = Emitted { batches: operations.batches.as_slice(), chains: operations.chains.as_slice() };
-    let problem = wishes.problem(checked.program(), &edges);
+pub fn explain(checked: &Checked, backend_options: &BackendOptions, operations: &Operations) -> Explanation {
+    let edges = edges_of(checked, backend_options);
+    let emitted =
+        MergedNodes { batches: operations.batches.as_slice(), chains: operations.chains.as_slice() };
+    let problem = backend_options.problem(checked.program(), &edges);
     // The order of an existing plan has no cycle.
     launches::explain(problem, emitted, operations.serialized).unwrap_or_default()
 }
@@ -271,25 +281,25 @@ fn planned(operations: &Operations) -> u64 {
 }
 
 /// Returns true if [`back`] may cut the chains of this plan.
-pub fn may_spare(operations: &Operations) -> bool {
+pub fn can_split_chains(operations: &Operations) -> bool {
     !operations.chains.is_empty() && planned(operations) > PAGE
 }
 
 /// Cuts chains until the plan takes no more pages than a plan without chains, since a chain keeps the buffers of
 /// all its members alive at once. A piece has members of its chain in their order, so everything that holds for a
 /// chain holds for its pieces. Launches reserved for fusion but left out of every piece are batched.
-fn sparing(
+fn split_chains_to_save_memory(
     checked: &Checked,
     dims: &Vector<DimId, u64>,
-    wishes: &Wishes,
+    backend_options: &BackendOptions,
     edges: &[(StatementId, StatementId)],
     fused: Operations,
 ) -> Result<Operations, BackError> {
     let program = checked.program();
-    let problem = wishes.problem(program, edges);
+    let problem = backend_options.problem(program, edges);
     let single = LaunchProblem { allowed: Allowed { fuse: false, ..problem.allowed }, ..problem };
     let without = launches::decide_cut(single, &|chains| chains)?;
-    let plain = match decided(checked, dims, wishes, edges, without) {
+    let plain = match plan_decision(checked, dims, backend_options, edges, without) {
         Err(error) if is_of_order(&error) => return Ok(fused),
         plain => plain?,
     };
@@ -297,20 +307,20 @@ fn sparing(
     if planned(&fused) <= most {
         return Ok(fused);
     }
-    let cut = Some(Cut::Pages { whole: planned(&fused), most });
+    let cut = Some(ChainCut::Pages { whole: planned(&fused), most });
     let bytes = |buffer: BufferId| match program.buffers[buffer].origin {
         Origin::Alloc(_) => layout::bytes(program, dims, buffer).unwrap_or(u64::MAX),
         _ => 0,
     };
     let bytes: Vec<u64> = program.buffers.ids().map(bytes).collect();
-    let held = fusion::Held::new(program, bytes.into(), &wishes.left_out);
-    for halved in 0..CUTS {
+    let held = fusion::PieceMemory::new(program, bytes.into(), &backend_options.elided);
+    for halved in 0..MAX_CHAIN_CUTS {
         let pieces = |chains: Vec<Chain>| fusion::pieces(&chains, most >> halved, &held);
         let decision = launches::decide_cut(problem, &pieces)?;
         if decision.chains.is_empty() {
             break;
         }
-        match decided(checked, dims, wishes, edges, decision) {
+        match plan_decision(checked, dims, backend_options, edges, decision) {
             Ok(done) if planned(&done) <= most => return Ok(Operations { cut, ..done }),
             Err(error) if !is_of_order(&error) => return Err(error),
             _ => {}
@@ -320,19 +330,19 @@ fn sparing(
 }
 
 /// Runs the stages after the launch decisions.
-fn decided(
+fn plan_decision(
     checked: &Checked,
     dims: &Vector<DimId, u64>,
-    wishes: &Wishes,
+    backend_options: &BackendOptions,
     edges: &[(StatementId, StatementId)],
     decision: Decision,
 ) -> Result<Operations, BackError> {
     let program = checked.program();
     let all = [edges, decision.edges.as_slice()].concat();
     let mut edges = fusion::contracted(program, &decision.chains, all);
-    let left_out = LeftOut { buffers: &wishes.left_out, chains: &decision.chains };
-    let (mut placed, mut without) = left_out.place(program, &edges)?;
-    let keeps = wishes.budgeted && !wishes.whole;
+    let elided = ElidedBuffers { buffers: &backend_options.elided, chains: &decision.chains };
+    let (mut placed, mut without) = elided.place(program, &edges)?;
+    let keeps = backend_options.budgeted && !backend_options.whole;
     let budgeted = match program.options.budget {
         Some(budget) if keeps => Some(within_budget(program, dims, &placed, dims[budget])?),
         Some(budget) => Some(without_order(program, &placed, dims[budget])),
@@ -342,16 +352,18 @@ fn decided(
         edges.extend(&added.edges);
         edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         edges = fusion::contracted(program, &decision.chains, edges);
-        (placed, without) = left_out.place(program, &edges)?;
+        (placed, without) = elided.place(program, &edges)?;
     }
-    let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
+    let memory = backend_options.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     if memory == Memory::Nodes {
-        placed.hoist(&Scopes::of(program));
+        placed.hoist(&Scopes::new(program));
     }
     let nodes = decision.nodes();
     // Only memory nodes can be between the two kernels of a programmatic edge.
-    let overlapping = match (wishes.allowed.overlap, memory) {
-        (true, Memory::Nodes) => overlap::followers(program, &placed.reach, &nodes, &wishes.launches),
+    let overlapping = match (backend_options.allowed.overlap, memory) {
+        (true, Memory::Nodes) => {
+            overlap::programmatic_dependents(program, &placed.reach, &nodes, &backend_options.launches)
+        }
         _ => Vector::new(),
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
@@ -362,47 +374,50 @@ fn decided(
             return Err(BudgetFault::OverBudget { budget: budgeted.budget, device, best }.into());
         }
     }
-    let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
-    let mut operations = emit::emit(program, &placed, layout, &nodes, before_reduction, &wishes.tuning)?;
+    let before_reduction = checked.edges_before_reduction() + backend_options.edges.len();
+    let mut operations =
+        emit::emit(program, &placed, layout, &nodes, before_reduction, &backend_options.tuning)?;
     operations.batches = decision.batches.into();
     operations.chains = decision.chains.into();
     operations.targets = AccessTargets::new(program, dims);
     operations.budget = budgeted;
-    operations.left_out = without;
+    operations.elided = without;
     operations.serialized = decision.lanes.len();
-    if wishes.allowed.overlap {
-        let launch = |id: StatementId| wishes.launches.get(id).and_then(Option::as_ref);
+    if backend_options.allowed.overlap {
+        let launch = |id: StatementId| backend_options.launches.get(id).and_then(Option::as_ref);
         let chains = std::mem::take(&mut operations.chains);
-        let sets = |operation: &Operation| operation.sources.iter().any(|id| wishes.setters.contains(id));
+        let sets =
+            |operation: &Operation| operation.sources.iter().any(|id| backend_options.setters.contains(id));
         let run = |operation: &Operation| match Chain::at(chains.as_slice(), operation.sources.first()) {
-            _ if operation.what != What::KERNEL => sets(operation).then_some(Run::SINGLE),
-            Some(chain) => Run::of_chain(&chains[ChainId::new(chain)], launch),
-            None => Run::of(operation.sources.iter().map(|&id| launch(id))),
+            _ if operation.kind != OperationKind::KERNEL => sets(operation).then_some(NodeLaunch::SINGLE),
+            Some(chain) => NodeLaunch::of_chain(&chains[ChainId::new(chain)], launch),
+            None => NodeLaunch::of(operation.sources.iter().map(|&id| launch(id))),
         };
-        operations.overlapped = overlap::mark(&mut operations.list, &wishes.tuning, run);
+        operations.overlapped =
+            overlap::mark_programmatic_edges(&mut operations.list, &backend_options.tuning, run);
         operations.chains = chains;
     }
     Ok(operations)
 }
 
 /// Returns the cost of each statement for the critical path of a budget: 0 for memory statements, else 1.
-fn costs(program: &Program) -> Vector<StatementId, u64> {
+fn statement_costs(program: &Program) -> Vector<StatementId, u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
 /// Elides temporaries that stay in registers of a chain.
-struct LeftOut<'a> {
+struct ElidedBuffers<'a> {
     buffers: &'a BTreeSet<BufferId>,
     chains: &'a [Chain],
 }
 
-impl LeftOut<'_> {
+impl ElidedBuffers<'_> {
     /// Computes the live ranges of the buffers with memory, and the set of elided buffers.
     fn place(
         &self,
         program: &Program,
         edges: &[(StatementId, StatementId)],
-    ) -> Result<(Placed, BTreeSet<BufferId>), Cycle> {
+    ) -> Result<(Liveness, BTreeSet<BufferId>), Cycle> {
         let mut placed = place::place(program, edges)?;
         let mut without = BTreeSet::new();
         for &buffer in self.buffers {
@@ -431,9 +446,9 @@ pub fn is_within_budget(checked: &Checked, dims: &Vector<DimId, u64>, operations
 }
 
 /// Returns the report of a budget that adds no order.
-fn without_order(program: &Program, placed: &Placed, budget: u64) -> Budgeted {
-    let path = plan::budget::critical_path(&placed.reach, &costs(program));
-    Budgeted { budget, edges: Vec::new(), steps: Vec::new(), path_before: path, path_after: path }
+fn without_order(program: &Program, placed: &Liveness, budget: u64) -> BudgetEffects {
+    let path = plan::budget::critical_path(&placed.reach, &statement_costs(program));
+    BudgetEffects { budget, edges: Vec::new(), steps: Vec::new(), path_before: path, path_after: path }
 }
 
 /// The buffer of the program for each of the planner's buffers of a device.
@@ -443,7 +458,7 @@ type Ids = Vector<BufferIndex, BufferId>;
 fn memories(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
 ) -> Result<(Vec<MemoryBuffers>, Vec<Ids>), LayoutError> {
     let mut devices = layout::by_device(program, layout::temporaries(program, dims, placed)?);
     let of = |device| devices.remove(&Device::new(device)).unwrap_or_default();
@@ -454,22 +469,22 @@ fn memories(
 fn within_budget(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    placed: &Placed,
+    placed: &Liveness,
     budget: u64,
-) -> Result<Budgeted, BackError> {
+) -> Result<BudgetEffects, BackError> {
     let (memories, ids) = memories(program, dims, placed)?;
     let name = |memory: usize, buffer: BufferIndex| program.buffers[ids[memory][buffer]].name.to_string();
     let device = |memory: usize| (program.devices() > 1).then(|| narrow(memory));
     let fit = plan::budget::fit(
         &placed.reach,
-        &Scopes::of(program),
+        &Scopes::new(program),
         &memories,
-        &costs(program),
+        &statement_costs(program),
         budget,
         plan::Effort::Default,
     );
     match fit {
-        Ok(fit) => Ok(Budgeted {
+        Ok(fit) => Ok(BudgetEffects {
             budget,
             steps: fit
                 .steps
@@ -521,6 +536,12 @@ pub fn budget_curve(
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
     let (memories, ids) = memories(program, dims, &placed)?;
-    plan::budget::budget_curve(&placed.reach, &Scopes::of(program), &memories, &costs(program), points)
-        .map_err(|(memory, error)| layout::plan_error(program, &ids[memory], error).into())
+    plan::budget::budget_curve(
+        &placed.reach,
+        &Scopes::new(program),
+        &memories,
+        &statement_costs(program),
+        points,
+    )
+    .map_err(|(memory, error)| layout::plan_error(program, &ids[memory], error).into())
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::check::Checked;
 use crate::ir::StatementId;
 use crate::launches::Unfit;
-use cuweave_ptx::coverage::Forward;
+use cuweave_ptx::coverage::ForwardingPlan;
 
-use super::back::Wishes;
+use super::back::BackendOptions;
 
 /// The inputs and results of the launch decisions of a plan.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub struct Decided {
     /// The flat program. `None` before planning.
     pub checked: Option<Arc<Checked>>,
     /// The options of the build.
-    pub wishes: Wishes,
+    pub backend_options: BackendOptions,
     /// The launches that were not batched since the batch would be slower, with the reasons.
     pub slower: BTreeMap<StatementId, Arc<Unfit>>,
     /// The launches that were not fused since the fused kernel would be slower, with the reasons.
@@ -28,5 +28,5 @@ pub struct Decided {
     /// True if a test has modified the plan. The checker then skips it.
     pub changed: bool,
     /// For each chain, the elements that stay in registers. `None` if there are none.
-    pub forward: Vec<Option<Arc<Forward>>>,
+    pub forward: Vec<Option<Arc<ForwardingPlan>>>,
 }

@@ -4,10 +4,10 @@ use crate::check::Checked;
 use crate::index::{Index, Vector, size};
 use crate::ir::{Buffer, BufferId, DimId, Origin, Program, StatementId};
 use crate::layout::{self, PlannerBuffers};
-use crate::operation::{MemoryBlock, MemoryBounds, OperationId, Operations, Place, What};
+use crate::operation::{BufferPlacement, MemoryBlock, MemoryBounds, OperationId, OperationKind, Operations};
 use crate::picture::counted;
-use crate::place::{self, Placed};
-use crate::plan::svg::{Label, Labels, Levels, Span};
+use crate::place::{self, Liveness};
+use crate::plan::svg::{AxisSpan, BufferLabel, NodeLevels, PictureLabels};
 use crate::plan::{self, Bound, BufferIndex, Floor, MemoryPlan};
 use crate::scopes::Scopes;
 
@@ -35,20 +35,20 @@ pub fn memory_svg(
     let all = layout::temporaries(program, dims, &placed)?;
     let (pictured, levels) = match &operations.bounds {
         Some(bounds) => (emitted(operations, bounds, &all), levels(program, operations)),
-        None => (by_itself(program, &placed, all)?, Levels::of(&placed.reach)),
+        None => (by_itself(program, &placed, all)?, NodeLevels::new(&placed.reach)),
     };
     let Pictured { buffers, plan, mut labels } = pictured;
     if labels.devices.len() == 1 && program.devices() == 1 {
         labels.devices.clear();
     }
-    let scopes = Scopes::of(program);
+    let scopes = Scopes::new(program);
     let label = |&id: &BufferId| {
         let Buffer { name, origin, .. } = &program.buffers[id];
         let body = match *origin {
             Origin::Alloc(at) => scopes.around(at).map(|body| scopes.name(program, body)),
             _ => None,
         };
-        Label { name: name.to_string(), body, number: id.index() }
+        BufferLabel { name: name.to_string(), body, number: id.index() }
     };
     labels.buffers = buffers.ids.iter().map(label).collect();
     labels.steps = steps(program, &levels);
@@ -61,23 +61,23 @@ struct Pictured {
     buffers: PlannerBuffers,
     /// The offsets of the buffers.
     plan: MemoryPlan,
-    labels: Labels,
+    labels: PictureLabels,
 }
 
 /// Returns the temporaries at their emitted offsets. The memory blocks are stacked by device.
 fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers) -> Pictured {
     let (mut buffers, mut offsets) = (PlannerBuffers::default(), Vector::new());
-    let mut labels = Labels::default();
+    let mut labels = PictureLabels::default();
     let mut total = 0u64;
-    let is_left_out = |(at, id): &(BufferIndex, &BufferId)| {
-        operations.places[**id] == Place::Nowhere && !all.list[*at].users.is_empty()
+    let is_elided = |(at, id): &(BufferIndex, &BufferId)| {
+        operations.places[**id] == BufferPlacement::Nowhere && !all.list[*at].users.is_empty()
     };
-    let left_out = all.ids.enumerate().filter(is_left_out).count();
+    let elided = all.ids.enumerate().filter(is_elided).count();
     for (memory, MemoryBlock { bytes, device, .. }) in operations.memories.enumerate() {
         let first = buffers.list.len();
         for (at, &id) in all.ids.enumerate() {
             match operations.places[id] {
-                Place::Inside { memory: of, offset } if of == memory => {
+                BufferPlacement::Inside { memory: of, offset } if of == memory => {
                     buffers.list.push(all.list[at].clone());
                     buffers.ids.push(id);
                     offsets.push(total.saturating_add(offset));
@@ -87,7 +87,7 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
         }
         if buffers.list.len() > first {
             let to = total.saturating_add(*bytes);
-            labels.devices.push(Span {
+            labels.devices.push(AxisSpan {
                 name: format!("device {}", device.index()),
                 from: total,
                 to,
@@ -96,8 +96,8 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
             total = to;
         }
     }
-    if left_out > 0 {
-        labels.note = format!("; {} more in registers alone", counted(left_out, "buffer"));
+    if elided > 0 {
+        labels.note = format!("; {} more in registers alone", counted(elided, "buffer"));
     }
     let of_bound = buffers.ids.enumerate().filter(|(_, id)| bounds.antichain_buffers.contains(id));
     let plan = MemoryPlan {
@@ -111,10 +111,10 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
 }
 
 /// Returns the temporaries at the offsets of a separate plan.
-fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<Pictured, BackError> {
+fn by_itself(program: &Program, placed: &Liveness, all: PlannerBuffers) -> Result<Pictured, BackError> {
     let mut buffers = PlannerBuffers::default();
     let mut planned: Option<MemoryPlan> = None;
-    let mut labels = Labels::default();
+    let mut labels = PictureLabels::default();
     for (device, PlannerBuffers { list, ids }) in layout::by_device(program, all) {
         let plan = plan::plan(&placed.reach, &list, plan::Effort::Default)
             .map_err(|error| layout::plan_error(program, &ids, error))?;
@@ -123,7 +123,7 @@ fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<
         buffers.ids.extend(ids);
         let from = planned.as_ref().map_or(0, |others| others.total);
         let to = from.saturating_add(plan.total);
-        labels.devices.push(Span { name: format!("device {device}"), from, to, depth: 0 });
+        labels.devices.push(AxisSpan { name: format!("device {device}"), from, to, depth: 0 });
         planned = Some(match planned {
             Some(others) => others.and(plan, first),
             None => plan,
@@ -142,23 +142,23 @@ fn by_itself(program: &Program, placed: &Placed, all: PlannerBuffers) -> Result<
 
 /// Returns the level of each statement's node: the number of nodes before it on a longest path, without memory
 /// nodes and hubs.
-fn levels(program: &Program, operations: &Operations) -> Levels {
-    let counts = |what: &What| u32::from(!what.is_memory() && !matches!(what, What::Hub));
+fn levels(program: &Program, operations: &Operations) -> NodeLevels {
+    let counts = |what: &OperationKind| u32::from(!what.is_memory() && !matches!(what, OperationKind::Hub));
     let mut of_node: Vector<OperationId, u32> = Vector::filled(0, operations.list.len());
     let mut depth = 0;
     for (id, operation) in operations.list.enumerate() {
-        let before = |&at: &OperationId| of_node[at] + counts(&operations.list[at].what);
+        let before = |&at: &OperationId| of_node[at] + counts(&operations.list[at].kind);
         of_node[id] = operation.after.iter().map(before).max().unwrap_or(0);
-        depth = depth.max(of_node[id] + counts(&operation.what));
+        depth = depth.max(of_node[id] + counts(&operation.kind));
     }
     let level = |node: &Option<OperationId>| node.map_or(0, |node| of_node[node]);
-    let mut of: Vector<StatementId, u32> = operations.of_statement.iter().map(level).collect();
+    let mut of: Vector<StatementId, u32> = operations.operation_of.iter().map(level).collect();
     of.extend(std::iter::repeat_n(0, program.statements.len().saturating_sub(of.len())));
-    Levels { of, depth }
+    NodeLevels { of, depth }
 }
 
 /// Returns the label of each level: the name of its first statement, and the number of the others.
-fn steps(program: &Program, levels: &Levels) -> Vec<String> {
+fn steps(program: &Program, levels: &NodeLevels) -> Vec<String> {
     let mut first: Vec<Option<(&str, usize)>> = vec![None; size(levels.depth)];
     for (id, statement) in program.statements.enumerate().filter(|(_, statement)| !statement.kind.is_memory())
     {
@@ -177,12 +177,12 @@ fn steps(program: &Program, levels: &Levels) -> Vec<String> {
 }
 
 /// Returns the levels that each conditional body covers.
-fn bodies(program: &Program, scopes: &Scopes, levels: &Levels) -> Vec<Span<u32>> {
-    let mut spans: Vec<Span<u32>> = Vec::new();
+fn bodies(program: &Program, scopes: &Scopes, levels: &NodeLevels) -> Vec<AxisSpan<u32>> {
+    let mut spans: Vec<AxisSpan<u32>> = Vec::new();
     for (id, scope) in scopes.list.enumerate() {
         let depth = scope.parent.map_or(0, |parent| spans[parent.index()].depth + 1);
         let (from, to) = (levels.of[scope.condition], levels.of[scope.join] + 1);
-        spans.push(Span { name: scopes.name(program, id), from, to, depth });
+        spans.push(AxisSpan { name: scopes.name(program, id), from, to, depth });
     }
     spans
 }

@@ -11,10 +11,12 @@ use crate::index::Vector;
 use crate::ir::{BufferId, Device, DimId, Program, StatementId};
 use crate::launches::{Allowed, Launch, LeftAlone, Tuning};
 use crate::layout::ALIGNMENT;
-use crate::location::{At, at_buffer, at_function, at_statement};
-use crate::operation::{BatchId, ChainId, MemoryId, Operation, OperationId, Operations, Place, What};
+use crate::location::{SourceLocation, at_buffer, at_function, at_statement};
+use crate::operation::{
+    BatchId, BufferPlacement, ChainId, MemoryId, Operation, OperationId, OperationKind, Operations,
+};
 
-use super::back::{BackError, Wishes, is_within_budget, may_spare};
+use super::back::{BackError, BackendOptions, can_split_chains, is_within_budget};
 use super::decided::Decided;
 use super::target::{LaunchFacts, Target};
 
@@ -38,7 +40,7 @@ pub struct Plan<B, F> {
 
 /// The inputs of the launch decisions that do not affect the results of a graph.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct LaunchRules {
     /// The allowed launch transformations.
     pub allowed: Allowed,
     /// The device constants.
@@ -48,10 +50,11 @@ pub struct Rules {
 }
 
 /// Returns the operations of the program for these options, like [`super::back`].
-pub type Back<'b> = &'b mut dyn FnMut(&Wishes) -> Result<Arc<Operations>, BackError>;
+pub type BackFn<'b> = &'b mut dyn FnMut(&BackendOptions) -> Result<Arc<Operations>, BackError>;
 
 /// Modifies the rules before a decision, given the program and its launches.
-pub type ChangeRules<'r> = &'r mut dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, Rules) -> Rules;
+pub type ChangeRules<'r> =
+    &'r mut dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, LaunchRules) -> LaunchRules;
 
 /// Decides about the launches and plans the graph.
 ///
@@ -64,11 +67,11 @@ pub type ChangeRules<'r> = &'r mut dyn FnMut(&Checked, &Vector<StatementId, Opti
 pub fn plan<T: Target>(
     checked: &Arc<Checked>,
     dims: &Vector<DimId, u64>,
-    given: &Wishes,
+    given: &BackendOptions,
     mut facts: LaunchFacts,
     target: &mut T,
     change_rules: ChangeRules<'_>,
-    back: Back<'_>,
+    back: BackFn<'_>,
 ) -> Result<Plan<T::Batched, T::Fused>, BackError> {
     // The temporaries that stay in registers in whole chains, once known; and those that do not in pieces of
     // chains.
@@ -79,22 +82,22 @@ pub fn plan<T: Target>(
     let mut decisions = 0;
     loop {
         decisions += 1;
-        let rules = Rules { allowed: given.allowed, tuning: facts.tuning.clone(), added: Vec::new() };
-        let Rules { allowed, tuning, added } = change_rules(checked, &facts.launches, rules);
+        let rules = LaunchRules { allowed: given.allowed, tuning: facts.tuning.clone(), added: Vec::new() };
+        let LaunchRules { allowed, tuning, added } = change_rules(checked, &facts.launches, rules);
         // After many decisions, keep nothing in registers, so that the loop ends.
         let forwards = allowed.fuse && allowed.forward && decisions < MAX_DECISIONS;
         let whole = forwards && registers.is_none();
-        let wishes = Wishes {
+        let backend_options = BackendOptions {
             edges: [given.edges.as_slice(), &added].concat(),
             allowed,
             launches: facts.launches.clone(),
             tuning,
-            left_out: registers.clone().filter(|_| forwards).unwrap_or_default(),
+            elided: registers.clone().filter(|_| forwards).unwrap_or_default(),
             whole,
             budgeted,
             ..given.clone()
         };
-        let operations = back(&wishes)?;
+        let operations = back(&backend_options)?;
         let batched = facts.batched(target, &operations.batches);
         let fused = facts.fused(target, checked.program(), &operations.chains, forwards);
         let (Some(batched), Some(fused)) = (batched, fused) else { continue };
@@ -102,14 +105,14 @@ pub fn plan<T: Target>(
         let buffers: BTreeSet<BufferId> = forward
             .iter()
             .flatten()
-            .flat_map(|forward| forward.left_out.iter().map(|&buffer| BufferId::from_u32(buffer)))
+            .flat_map(|forward| forward.elided.iter().map(|&buffer| BufferId::from_u32(buffer)))
             .collect();
         // An elided buffer must stay in registers. Each iteration adds a temporary, or refuses one for good.
-        refused.extend(operations.left_out.difference(&buffers));
-        let known = &wishes.left_out;
+        refused.extend(operations.elided.difference(&buffers));
+        let known = &backend_options.elided;
         let next: BTreeSet<BufferId> = known.union(&buffers).copied().collect();
         let next: BTreeSet<BufferId> = next.difference(&refused).copied().collect();
-        if next != *known || whole && (budgeted || may_spare(&operations)) {
+        if next != *known || whole && (budgeted || can_split_chains(&operations)) {
             registers = Some(next);
             continue;
         }
@@ -120,7 +123,7 @@ pub fn plan<T: Target>(
         let LaunchFacts { left_alone, slower, slower_fused, unstacked, .. } = facts;
         let decided = Decided {
             checked: Some(checked.clone()),
-            wishes,
+            backend_options,
             slower,
             slower_fused,
             unstacked,
@@ -140,7 +143,7 @@ pub fn plan<T: Target>(
 
 impl<B, F> Plan<B, F> {
     /// Records that the build added programmatic edges as full edges.
-    pub fn note_full(&mut self, full: &[OperationId]) {
+    pub fn record_full_edges(&mut self, full: &[OperationId]) {
         if full.is_empty() {
             return;
         }
@@ -161,7 +164,7 @@ impl<B, F> Plan<B, F> {
     /// Returns the memory blocks of a device that no node allocates, each with its offset in one allocation for all
     /// of them, and the size of that allocation in bytes.
     #[must_use]
-    pub fn without_nodes(&self, device: Device) -> (Vec<(MemoryId, u64)>, u64) {
+    pub fn exec_memories(&self, device: Device) -> (Vec<(MemoryId, u64)>, u64) {
         let mut end = 0u64;
         let memories = self.operations.memories.enumerate();
         let memories = memories.filter(|(_, memory)| !memory.node && memory.device == device);
@@ -180,7 +183,7 @@ impl<B, F> Plan<B, F> {
     pub fn inside(&self) -> Vector<MemoryId, Vec<BufferId>> {
         let mut inside = Vector::filled(Vec::new(), self.operations.memories.len());
         for (buffer, place) in self.operations.places.enumerate() {
-            if let Place::Inside { memory, .. } = *place {
+            if let BufferPlacement::Inside { memory, .. } = *place {
                 inside[memory].push(buffer);
             }
         }
@@ -189,19 +192,21 @@ impl<B, F> Plan<B, F> {
 
     /// Returns the source location of an operation.
     #[must_use]
-    pub fn at(&self, program: &Program, operation: &Operation) -> Box<At> {
-        match (operation.sources.first(), &operation.what) {
+    pub fn at(&self, program: &Program, operation: &Operation) -> Box<SourceLocation> {
+        match (operation.sources.first(), &operation.kind) {
             (Some(&source), _) => at_statement(program, source),
-            (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(program, memory),
-            (None, &What::FreeTaken { buffer }) => at_buffer(program, buffer),
+            (None, &(OperationKind::Alloc { memory } | OperationKind::Free { memory })) => {
+                self.at_memory(program, memory)
+            }
+            (None, &OperationKind::FreeTaken { buffer }) => at_buffer(program, buffer),
             (None, _) => at_name(program, &operation.name),
         }
     }
 
     /// Returns the source location of a memory block.
     #[must_use]
-    pub fn at_memory(&self, program: &Program, memory: MemoryId) -> Box<At> {
-        let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
+    pub fn at_memory(&self, program: &Program, memory: MemoryId) -> Box<SourceLocation> {
+        let inside = |place: &BufferPlacement| matches!(place, BufferPlacement::Inside { memory: other, .. } if *other == memory);
         let mut buffers = self.operations.places.enumerate().filter(|(_, place)| inside(place));
         match (buffers.next(), buffers.next()) {
             (Some((buffer, _)), None) => at_buffer(program, buffer),
@@ -211,7 +216,7 @@ impl<B, F> Plan<B, F> {
 }
 
 /// Returns a location for a name made by the compiler: the line of the function's first statement.
-fn at_name(program: &Program, name: &str) -> Box<At> {
+fn at_name(program: &Program, name: &str) -> Box<SourceLocation> {
     let at = program.statements.ids().next().map(|first| at_statement(program, first));
     Box::new(at.unwrap_or_else(|| at_function(program)).with_name(name))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::check::Checked;
 use crate::index::Vector;
 use crate::ir::StatementId;
-use crate::order::shared::{Effect, Use, missing};
+use crate::order::shared::{Effect, SharedUse, missing_edges};
 use crate::reach::{Cycle, Reach};
 
 /// Why launches that share state cannot be ordered.
@@ -26,11 +26,11 @@ pub enum SharedStateFault<S> {
 /// order.
 pub fn edges_of_shared_state<S: Copy + Ord>(
     checked: &Checked,
-    mut uses: BTreeMap<S, Vec<Use<'_>>>,
+    mut uses: BTreeMap<S, Vec<SharedUse<'_>>>,
 ) -> Result<Vec<(StatementId, StatementId)>, SharedStateFault<S>> {
     let program = checked.program();
     // Device-scope atomics do not commute with atomics of another device.
-    let device = |one: &Use<'_>| program.statements[one.statement].device;
+    let device = |one: &SharedUse<'_>| program.statements[one.statement].device;
     for uses in uses.values_mut() {
         if uses.iter().any(|one| device(one) != device(&uses[0])) {
             uses.iter_mut().for_each(|one| one.effect = Effect::Ordered);
@@ -46,11 +46,11 @@ pub fn edges_of_shared_state<S: Copy + Ord>(
     for &(before, after) in checked.edges().iter() {
         preds[after].push(before);
     }
-    let reach = Reach::of(&preds).map_err(SharedStateFault::Cyclic)?;
+    let reach = Reach::new(&preds).map_err(SharedStateFault::Cyclic)?;
     let forward = checked.edges().iter().all(|(before, after)| before < after);
     let mut found: BTreeMap<(StatementId, StatementId), S> = BTreeMap::new();
     for (&state, uses) in &uses {
-        for edge in missing(uses, &reach, forward) {
+        for edge in missing_edges(uses, &reach, forward) {
             found.entry(edge).or_insert(state);
         }
     }
@@ -62,7 +62,7 @@ pub fn edges_of_shared_state<S: Copy + Ord>(
     for &(before, after) in found.keys() {
         preds[after].push(before);
     }
-    if let Err(Cycle { path }) = Reach::of(&preds) {
+    if let Err(Cycle { path }) = Reach::new(&preds) {
         let around = path.iter().copied().zip(path.iter().copied().cycle().skip(1));
         let closing = around.into_iter().find_map(|edge| Some((edge, *found.get(&edge)?)));
         let first = || found.first_key_value().map(|(&edge, &state)| (edge, state));

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cuweave_ptx::coverage::Forward;
+use cuweave_ptx::coverage::ForwardingPlan;
 
 use crate::ids::KernelId;
 use crate::index::Vector;
@@ -41,7 +41,7 @@ pub trait Target {
     ) -> Vec<Result<Self::Fused, (KernelId, UnfitChain)>>;
 
     /// Returns the elements of a fused kernel that stay in registers. `None` if there are none.
-    fn in_registers(fused: &Self::Fused) -> Option<&Arc<Forward>>;
+    fn in_registers(fused: &Self::Fused) -> Option<&Arc<ForwardingPlan>>;
 
     /// Returns the name and file of a kernel.
     fn name(&self, kernel: KernelId) -> NamedKernel;

@@ -2,9 +2,9 @@
 
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, indices};
-use crate::ir::{BufferId, DimId, Kind, Origin, StatementId, Text};
+use crate::ir::{BufferId, DimId, Origin, StatementId, StatementKind, Text};
 use crate::structure::{Argument, Choice};
-use crate::table::{Decoded, Op, Parameter, TableHandle};
+use crate::table::{BoundOp, DecodedFunction, Parameter, TableHandle};
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub(super) const ZERO: DimId = DimId::from_u32(0);
 
 /// The value of a bound, and its polynomial over the scalars with setters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Number {
+pub struct DimValue {
     /// The value.
     pub value: u64,
     /// The polynomial. Constant if no setter changes the bound.
@@ -34,16 +34,16 @@ pub struct Number {
     pub moves: bool,
 }
 
-impl Number {
+impl DimValue {
     /// Makes a number that no setter reaches.
-    pub fn constant(value: u64) -> Number {
-        Number { value, poly: Poly::constant(i128::from(value)), moves: false }
+    pub fn constant(value: u64) -> DimValue {
+        DimValue { value, poly: Poly::constant(i128::from(value)), moves: false }
     }
 }
 
 /// A bound of the flat program that setters reach.
 #[derive(Clone, Debug)]
-pub struct Moving {
+pub struct SettableBound {
     /// The bound.
     pub dim: DimId,
     /// The scalars of the outermost function whose setters reach it. Empty until computed.
@@ -62,9 +62,9 @@ pub enum Formula {
         /// Its bound.
         dim: DimId,
         /// The values of the function's loop variables.
-        turns: Arc<[i64]>,
-        /// The values of [`Op::Length`] and [`Op::Extent`] in the code.
-        lengths: Vec<(Op, Number)>,
+        loop_values: Arc<[i64]>,
+        /// The values of [`BoundOp::Length`] and [`BoundOp::Extent`] in the code.
+        lengths: Vec<(BoundOp, DimValue)>,
     },
     /// As the sum of two earlier bounds.
     Sum(DimId, DimId),
@@ -76,7 +76,7 @@ pub struct Frame {
     /// The function.
     pub table: TableHandle,
     /// The call, as a statement of the caller. `None` for the outermost function.
-    pub call: Option<Instance>,
+    pub call: Option<StatementOrigin>,
     /// For a library call, its workspaces of zero elements, which have no memory.
     pub empty: Vec<BufferId>,
     /// The prefix of names in this frame: `block[3].`.
@@ -92,13 +92,13 @@ impl Frame {
 
 /// The origin of a statement of the flat program: a template and its loop iteration.
 #[derive(Clone, Debug)]
-pub struct Instance {
+pub struct StatementOrigin {
     /// The function.
     pub frame: FrameId,
     /// Its statement.
     pub template: StatementId,
     /// The values of the function's loop variables.
-    pub turns: Arc<[i64]>,
+    pub loop_values: Arc<[i64]>,
 }
 
 /// The values that an expansion depends on.
@@ -106,20 +106,20 @@ pub trait Answers {
     /// The error if there is no value, or the program cannot be expanded.
     type Error;
 
-    /// Computes a bound from its code. `length` returns the value of [`Op::Length`] and [`Op::Extent`].
+    /// Computes a bound from its code. `length` returns the value of [`BoundOp::Length`] and [`BoundOp::Extent`].
     fn bound(
         &mut self,
         at: ExpansionPoint<'_>,
         dim: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
-    ) -> Result<Number, Self::Error>;
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
+    ) -> Result<DimValue, Self::Error>;
 
     /// Computes an end of a loop, which may be negative, from its code.
     fn end(
         &mut self,
         at: ExpansionPoint<'_>,
         dim: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
     ) -> Result<i128, Self::Error> {
         Ok(i128::from(self.bound(at, dim, length)?.value))
     }
@@ -135,7 +135,7 @@ pub trait Answers {
         &mut self,
         at: ExpansionPoint<'_>,
         statement: Option<StatementId>,
-        refusal: Refusal,
+        refusal: ExpansionFault,
     ) -> Self::Error;
 }
 
@@ -147,20 +147,20 @@ pub struct ExpansionPoint<'e> {
     /// The current frame.
     pub frame: FrameId,
     /// The values of its loop variables.
-    pub turns: &'e [i64],
+    pub loop_values: &'e [i64],
 }
 
 impl<'e> ExpansionPoint<'e> {
     /// Returns the function of the current frame.
-    pub fn table(&self) -> &'e Decoded {
+    pub fn table(&self) -> &'e DecodedFunction {
         &self.frames[self.frame].table
     }
 
     /// Returns the values of the loop variables that a leaf mentions, and 0 for the others.
     pub fn mentioned<C: FromIterator<i64>>(&self, leaf: LeafId) -> C {
         let mentioned = self.table().structure.leaf_variables.get(leaf).map_or(&[][..], Vec::as_slice);
-        let turns = self.turns.iter().enumerate();
-        turns
+        let loop_values = self.loop_values.iter().enumerate();
+        loop_values
             .map(|(at, &turn)| if mentioned.iter().any(|one| one.index() == at) { turn } else { 0 })
             .collect()
     }
@@ -174,10 +174,12 @@ impl<'e> ExpansionPoint<'e> {
     /// `None` for other leaves.
     pub fn passed(&self, leaf: LeafId) -> Option<(ExpansionPoint<'e>, DimId)> {
         let Frame { table, call, .. } = &self.frames[self.frame];
-        let Instance { frame, template, turns } = call.as_ref()?;
+        let StatementOrigin { frame, template, loop_values } = call.as_ref()?;
         let own = table.scalars.position(|scalar| scalar.leaf == Some(leaf))?;
-        let caller = ExpansionPoint { frames: self.frames, frame: *frame, turns };
-        let Kind::Call(call) = caller.table().program.statements[*template].kind else { return None };
+        let caller = ExpansionPoint { frames: self.frames, frame: *frame, loop_values };
+        let StatementKind::Call(call) = caller.table().program.statements[*template].kind else {
+            return None;
+        };
         let mut pairs = table.parameters.iter().zip(&caller.table().structure.calls[call].arguments);
         let argument = pairs.find_map(|(parameter, argument)| match (parameter, argument) {
             (Parameter::Scalar(scalar), Argument::Scalar { value, .. }) if *scalar == own => *value,
@@ -189,7 +191,7 @@ impl<'e> ExpansionPoint<'e> {
 
 /// Why a program cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ExpansionFault {
     /// The number of a statement's device is too high.
     Device {
         /// The number of the device.
@@ -257,17 +259,17 @@ pub enum Refusal {
 }
 
 /// The maximum number of statements of a flat program. Bit rows for its order take 4 GiB.
-pub const MOST_STATEMENTS: usize = 1 << 17;
+pub const MAX_STATEMENTS: usize = 1 << 17;
 
 /// The maximum number of iterations of all loops of a build. Iterations without statements count.
-pub const MOST_TURNS: usize = 1 << 20;
+pub const MAX_ITERATIONS: usize = 1 << 20;
 
 /// The maximum number of devices of a graph.
-pub const MOST_DEVICES: u32 = 1 << 10;
+pub const MAX_DEVICES: u32 = 1 << 10;
 
 /// The shape of an argument of the outermost function, and its buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Described {
+pub enum ArgumentDescription {
     /// A scalar.
     Scalar,
     /// A scalar without a setter, since a length in its record depends on it.
@@ -275,16 +277,16 @@ pub enum Described {
     /// The number of buffers in a list whose elements the function itself declares.
     Buffers(usize),
     /// A buffer.
-    Buffer(Box<DescribedBuffer>),
+    Buffer(Box<BufferDescription>),
     /// The elements of a list.
-    List(Vec<Described>),
+    List(Vec<ArgumentDescription>),
     /// The fields of a record, by name.
-    Record(Vec<(Text, Described)>),
+    Record(Vec<(Text, ArgumentDescription)>),
 }
 
 /// A buffer in a record or list, as described by generated code of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DescribedBuffer {
+pub struct BufferDescription {
     /// Its name: `layers[3].q`.
     pub name: String,
     /// The file that declares the record.

@@ -2,10 +2,10 @@
 
 use crate::ids::LeafId;
 use crate::ir::DimId;
-use crate::location::At;
-use crate::table::Op;
+use crate::location::SourceLocation;
+use crate::table::BoundOp;
 
-use super::answers::{ExpansionPoint, Number};
+use super::answers::{DimValue, ExpansionPoint};
 
 /// Evaluates expressions: during expansion, and again when a setter changes a scalar that they mention.
 pub trait Expressions {
@@ -28,9 +28,9 @@ pub trait Expressions {
         &mut self,
         at: ExpansionPoint<'_>,
         dim: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
     ) -> Result<u64, Self::Error>;
 
     /// Returns the error for a bound whose value differs from its polynomial's after a change.
-    fn inconstant(at: Box<At>, bound: &str) -> Self::Error;
+    fn inconstant(at: Box<SourceLocation>, bound: &str) -> Self::Error;
 }

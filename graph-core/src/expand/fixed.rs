@@ -6,11 +6,11 @@ use crate::ids::ScalarId;
 use crate::index::Vector;
 use crate::ir::StatementId;
 
-use super::answers::{FrameId, Instance};
+use super::answers::{FrameId, StatementOrigin};
 
 /// Why a scalar has no setter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fixed {
+pub enum FixedReason {
     /// A length, a loop or a choice depends on it.
     Structure,
     /// A library call was captured with its value.
@@ -24,17 +24,21 @@ pub enum Fixed {
 }
 
 /// The scalars of the outermost function without a setter.
-pub type FixedScalars = BTreeMap<ScalarId, Fixed>;
+pub type FixedScalars = BTreeMap<ScalarId, FixedReason>;
 
 /// Returns why a function fixes its scalars: it is a library call, or its structure depends on them.
 #[must_use]
-pub fn of_frame(captured: bool, frame: FrameId, instances: &Vector<StatementId, Instance>) -> Fixed {
+pub fn of_frame(
+    captured: bool,
+    frame: FrameId,
+    instances: &Vector<StatementId, StatementOrigin>,
+) -> FixedReason {
     let call = captured.then(|| instances.position(|instance| instance.frame == frame)).flatten();
-    call.map_or(Fixed::Structure, Fixed::Given)
+    call.map_or(FixedReason::Structure, FixedReason::Given)
 }
 
 /// Adds scalars without a setter. The first reason is kept.
-pub fn add(fixed: &mut FixedScalars, scalars: impl IntoIterator<Item = ScalarId>, reason: Fixed) {
+pub fn add(fixed: &mut FixedScalars, scalars: impl IntoIterator<Item = ScalarId>, reason: FixedReason) {
     for scalar in scalars {
         fixed.entry(scalar).or_insert(reason);
     }

@@ -1,10 +1,10 @@
 //! The flat program under construction, and the state of a function that is being expanded.
 
-use super::answers::{Formula, FrameId, Instance, Moving, Number};
+use super::answers::{DimValue, Formula, FrameId, SettableBound, StatementOrigin};
 use crate::ids::{ArgumentId, VariableId};
 use crate::index::{Index, Vector, between};
 use crate::ir::{Buffer, BufferId, Device, DimId, Statement, StatementId, Text, View};
-use crate::table::Decoded;
+use crate::table::DecodedFunction;
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -13,20 +13,20 @@ use std::sync::Arc;
 
 /// The flat program under construction.
 #[derive(Default)]
-pub(super) struct Flat {
+pub(super) struct FlatBuilder {
     pub texts: Vector<DimId, Text>,
     pub values: Vector<DimId, u64>,
     pub polys: Vector<DimId, Poly>,
-    pub moving: Vec<Moving>,
+    pub moving: Vec<SettableBound>,
     pub buffers: Vector<BufferId, Buffer>,
     pub elements: Vector<BufferId, TypeId>,
     pub statements: Vector<StatementId, Statement>,
     pub views: Vec<View>,
-    pub instances: Vector<StatementId, Instance>,
+    pub instances: Vector<StatementId, StatementOrigin>,
 }
 
-impl Flat {
-    pub fn dim(&mut self, text: Text, number: Number) -> DimId {
+impl FlatBuilder {
+    pub fn dim(&mut self, text: Text, number: DimValue) -> DimId {
         self.texts.push(text);
         self.values.push(number.value);
         self.polys.push(number.poly)
@@ -34,7 +34,7 @@ impl Flat {
 
     /// Records how a bound is computed that setters reach.
     pub fn moves(&mut self, dim: DimId, formula: Formula) {
-        self.moving.push(Moving { dim, of: BTreeSet::new(), formula });
+        self.moving.push(SettableBound { dim, of: BTreeSet::new(), formula });
     }
 
     /// Returns the index of the next statement.
@@ -42,10 +42,10 @@ impl Flat {
         StatementId::new(self.statements.len())
     }
 
-    pub fn number(&self, dim: DimId) -> Number {
+    pub fn number(&self, dim: DimId) -> DimValue {
         let (value, poly) = (self.values[dim], self.polys[dim].clone());
         let moves = poly.as_constant().is_none();
-        Number { value, poly, moves }
+        DimValue { value, poly, moves }
     }
 
     pub fn buffer(&mut self, buffer: Buffer, element: TypeId) -> BufferId {
@@ -61,7 +61,7 @@ pub(super) fn array(first: BufferId, count: usize) -> impl Iterator<Item = Buffe
 
 /// A range of a buffer of the flat program.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
+pub(super) struct BufferRange {
     pub buffer: BufferId,
     pub lo: DimId,
     pub hi: DimId,
@@ -69,26 +69,26 @@ pub(super) struct Window {
 
 /// An argument with its buffers.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(super) enum ArgumentValue {
     Scalar,
     /// A host value: an argument of the outermost function.
     Host(ArgumentId),
-    Buffer(Window),
-    List(Arc<[Value]>),
-    Record(Arc<[(Text, Value)]>),
+    Buffer(BufferRange),
+    List(Arc<[ArgumentValue]>),
+    Record(Arc<[(Text, ArgumentValue)]>),
 }
 
 /// A function whose body is being expanded.
-pub(super) struct Scope<'t> {
-    pub table: &'t Decoded,
+pub(super) struct FunctionScope<'t> {
+    pub table: &'t DecodedFunction,
     pub frame: FrameId,
-    pub arguments: Vector<ArgumentId, Value>,
+    pub arguments: Vector<ArgumentId, ArgumentValue>,
     /// The buffers that the function's names currently denote.
-    pub buffers: Vector<BufferId, Option<Window>>,
+    pub buffers: Vector<BufferId, Option<BufferRange>>,
     /// The bounds computed for the current iterations.
     pub dims: Vector<DimId, Option<DimId>>,
     /// The values of the loop variables.
-    pub turns: Arc<[i64]>,
+    pub loop_values: Arc<[i64]>,
     /// The latest instances of each statement. A call has several.
     pub latest: Vector<StatementId, Range<StatementId>>,
     /// The device that the function's device numbers are relative to.
@@ -97,30 +97,30 @@ pub(super) struct Scope<'t> {
     pub forward: Vec<(StatementId, StatementId)>,
 }
 
-impl<'t> Scope<'t> {
-    pub fn new(table: &'t Decoded, frame: FrameId) -> Scope<'t> {
+impl<'t> FunctionScope<'t> {
+    pub fn new(table: &'t DecodedFunction, frame: FrameId) -> FunctionScope<'t> {
         let (program, none) = (&table.program, StatementId::from_u32(0));
-        Scope {
+        FunctionScope {
             table,
             frame,
             arguments: Vector::new(),
             buffers: Vector::filled(None, program.buffers.len()),
             dims: Vector::filled(None, program.dims.len()),
-            turns: vec![0; table.structure.variables.len()].into(),
+            loop_values: vec![0; table.structure.variables.len()].into(),
             latest: Vector::filled(none..none, program.statements.len()),
             device: Device::FIRST,
             forward: Vec::new(),
         }
     }
 
-    pub fn turn(&mut self, variable: VariableId, value: i64) {
-        let turns: Vec<i64> = self
-            .turns
+    pub fn set_variable(&mut self, variable: VariableId, value: i64) {
+        let loop_values: Vec<i64> = self
+            .loop_values
             .iter()
             .enumerate()
             .map(|(at, &old)| if at == variable.index() { value } else { old })
             .collect();
-        self.turns = turns.into();
+        self.loop_values = loop_values.into();
         for &dim in &self.table.structure.variables[variable].dims {
             self.dims[dim] = None;
         }

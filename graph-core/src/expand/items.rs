@@ -1,21 +1,21 @@
 //! Expands statements, loops, choices and calls.
 
 use super::answers::{
-    Answers, ExpansionPoint, Frame, FrameId, Instance, MOST_DEVICES, MOST_STATEMENTS, MOST_TURNS, Refusal,
-    ZERO,
+    Answers, ExpansionFault, ExpansionPoint, Frame, FrameId, MAX_DEVICES, MAX_ITERATIONS, MAX_STATEMENTS,
+    StatementOrigin, ZERO,
 };
-use super::flat::{Scope, Value, Window, array};
+use super::flat::{ArgumentValue, BufferRange, FunctionScope, array};
 use super::library;
 use super::scope::Expansion;
 use crate::ids::ArgumentId;
 use crate::index::{Index, between, size, wide};
-use crate::ir::{Access, BufferId, Device, DimId, Kind, Origin, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, Device, DimId, Origin, Statement, StatementId, StatementKind, View};
 use crate::kind::Lifetime;
-use crate::structure::{Argument, Around, Call, CallPlace, Item, Loop, Turns};
-use crate::table::{Decoded, Parameter};
+use crate::structure::{Argument, Call, CallPosition, EnclosingLoop, Item, Loop, LoopRange};
+use crate::table::{DecodedFunction, Parameter};
 
 impl<A: Answers> Expansion<'_, A> {
-    pub(super) fn body(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
+    pub(super) fn body(&mut self, scope: &mut FunctionScope) -> Result<(), A::Error> {
         let table = scope.table;
         self.at_least(scope)?;
         if table.structure.is_flat() {
@@ -31,11 +31,11 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Checks `#[at_least(n)]`.
-    pub(super) fn at_least(&mut self, scope: &Scope) -> Result<(), A::Error> {
+    pub(super) fn at_least(&mut self, scope: &FunctionScope) -> Result<(), A::Error> {
         for (name, dim, least) in &scope.table.structure.at_least {
             let value = self.number(scope, *dim)?.value;
             if value < *least {
-                let refusal = Refusal::AtLeast { argument: name.to_string(), least: *least, value };
+                let refusal = ExpansionFault::AtLeast { argument: name.to_string(), least: *least, value };
                 return Err(self.refuse(scope, None, refusal));
             }
         }
@@ -44,7 +44,7 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Resolves `#[after]` names of later statements. A statement that is not instantiated in this iteration adds
     /// no order.
-    pub(super) fn resolve(&mut self, scope: &mut Scope) {
+    pub(super) fn resolve(&mut self, scope: &mut FunctionScope) {
         for (statement, before) in std::mem::take(&mut scope.forward) {
             let instances = between(scope.latest[before].start, scope.latest[before].end);
             self.flat.statements[statement].after.to_mut().extend(instances);
@@ -52,42 +52,52 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Checks that outputs have their declared lengths.
-    pub(super) fn returned(&mut self, scope: &Scope) -> Result<(), A::Error> {
+    pub(super) fn returned(&mut self, scope: &FunctionScope) -> Result<(), A::Error> {
         for &(buffer, declared, actual) in &scope.table.structure.returned {
             let (declared, actual) = (self.number(scope, declared)?.value, self.number(scope, actual)?.value);
             if declared != actual {
                 let buffer = scope.table.program.buffers[buffer].name.to_string();
-                return Err(self.refuse(scope, None, Refusal::Returned { buffer, declared, actual }));
+                return Err(self.refuse(scope, None, ExpansionFault::Returned { buffer, declared, actual }));
             }
         }
         Ok(())
     }
 
     /// Adds the views of a flat function, including unused ones. The build checks that each is inside its parent.
-    pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
+    pub(super) fn views(&mut self, scope: &mut FunctionScope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
             if let Some(window) = scope.buffers[view.buffer] {
-                self.lies_within(scope, window, view)?;
+                self.add_view(scope, window, view)?;
             }
         }
         Ok(())
     }
 
     /// Adds the view that an access uses, unless the function is flat.
-    fn used_view(&mut self, scope: &mut Scope<'_>, window: Window, access: &Access) -> Result<(), A::Error> {
+    fn add_used_view(
+        &mut self,
+        scope: &mut FunctionScope<'_>,
+        window: BufferRange,
+        access: &Access,
+    ) -> Result<(), A::Error> {
         let table = scope.table;
         if table.structure.is_flat() {
             return Ok(());
         }
         let used = |view: &&View| (view.buffer, view.lo, view.hi) == (access.buffer, access.lo, access.hi);
         match table.program.views.iter().find(used) {
-            Some(view) => self.lies_within(scope, window, view),
+            Some(view) => self.add_view(scope, window, view),
             None => Ok(()),
         }
     }
 
-    fn lies_within(&mut self, scope: &mut Scope<'_>, window: Window, view: &View) -> Result<(), A::Error> {
+    fn add_view(
+        &mut self,
+        scope: &mut FunctionScope<'_>,
+        window: BufferRange,
+        view: &View,
+    ) -> Result<(), A::Error> {
         let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
         let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
         self.flat.views.push(View { buffer: window.buffer, lo, hi, of: (from, to), ..*view });
@@ -96,12 +106,12 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Adds the check that a range of a callee's parameter is inside the parameter, even if the passed buffer is
     /// longer.
-    fn in_parameter(
+    fn add_parameter_view(
         &mut self,
-        scope: &mut Scope<'_>,
+        scope: &mut FunctionScope<'_>,
         statement: StatementId,
         access: &Access,
-        window: Window,
+        window: BufferRange,
         lo: DimId,
         hi: DimId,
     ) -> Result<(), A::Error> {
@@ -123,7 +133,11 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    pub(super) fn items<'t>(&mut self, scope: &mut Scope<'t>, items: &'t [Item]) -> Result<(), A::Error> {
+    pub(super) fn items<'t>(
+        &mut self,
+        scope: &mut FunctionScope<'t>,
+        items: &'t [Item],
+    ) -> Result<(), A::Error> {
         for (at, item) in items.iter().enumerate() {
             match item {
                 Item::Needs(part) => {
@@ -134,20 +148,24 @@ impl<A: Answers> Expansion<'_, A> {
                     self.part(scope, *part, behind)?;
                 }
                 Item::Statement(statement) => self.statement(scope, *statement)?,
-                Item::Loop(each) => self.turns(scope, each)?,
+                Item::Loop(each) => self.expand_loop(scope, each)?,
                 Item::Choice(choice) => {
-                    let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+                    let at = ExpansionPoint {
+                        frames: &self.frames,
+                        frame: scope.frame,
+                        loop_values: &scope.loop_values,
+                    };
                     let arm = self.answers.arm(at, choice)?;
                     if let Some(arm) = choice.arms.get(size(arm)) {
                         self.items(scope, arm)?;
                     }
                 }
                 Item::Rename { to, from } => {
-                    self.alike(scope, *to, *from)?;
+                    self.check_rebinding(scope, *to, *from)?;
                     scope.buffers[*to] = scope.buffers[*from];
                 }
                 Item::Swap(a, b) => {
-                    self.alike(scope, *a, *b)?;
+                    self.check_rebinding(scope, *a, *b)?;
                     scope.buffers.swap(*a, *b);
                 }
             }
@@ -156,58 +174,78 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Rejects rebinding a name to a buffer of another length or element type.
-    fn alike(&mut self, scope: &Scope, one: BufferId, other: BufferId) -> Result<(), A::Error> {
+    fn check_rebinding(
+        &mut self,
+        scope: &FunctionScope,
+        one: BufferId,
+        other: BufferId,
+    ) -> Result<(), A::Error> {
         let windows = [one, other].map(|name| scope.buffers[name]);
         let [Some(first), Some(second)] = windows else { return Ok(()) };
-        let element = |window: Window| self.flat.elements[window.buffer];
+        let element = |window: BufferRange| self.flat.elements[window.buffer];
         if self.length(first).value == self.length(second).value && element(first) == element(second) {
             return Ok(());
         }
         let name = |name: BufferId| scope.table.program.buffers[name].name.to_string();
-        Err(self.refuse(scope, None, Refusal::Unlike { one: name(one), other: name(other) }))
+        Err(self.refuse(scope, None, ExpansionFault::Unlike { one: name(one), other: name(other) }))
     }
 
-    pub(super) fn turns<'t>(&mut self, scope: &mut Scope<'t>, each: &'t Loop) -> Result<(), A::Error> {
-        let (lo, hi) = match each.turns {
-            Turns::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
-            Turns::Elements(part) => match self.part(scope, part, None)? {
-                Value::List(elements) => (0, i128::from(wide(elements.len()))),
-                _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
+    pub(super) fn expand_loop<'t>(
+        &mut self,
+        scope: &mut FunctionScope<'t>,
+        each: &'t Loop,
+    ) -> Result<(), A::Error> {
+        let (lo, hi) = match each.range {
+            LoopRange::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
+            LoopRange::Elements(part) => match self.part(scope, part, None)? {
+                ArgumentValue::List(elements) => (0, i128::from(wide(elements.len()))),
+                _ => {
+                    return Err(self.refuse(
+                        scope,
+                        None,
+                        ExpansionFault::Malformed("a loop over what is no list"),
+                    ));
+                }
             },
         };
         for value in lo..hi {
-            self.turns += 1;
-            if self.turns > MOST_TURNS {
-                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+            self.iterations += 1;
+            if self.iterations > MAX_ITERATIONS {
+                return Err(self.refuse(scope, None, ExpansionFault::TooLarge { most: MAX_ITERATIONS }));
             }
             // A range beyond 64 bits has more iterations than the limit.
             let Ok(value) = i64::try_from(value) else {
-                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+                return Err(self.refuse(scope, None, ExpansionFault::TooLarge { most: MAX_ITERATIONS }));
             };
-            scope.turn(each.variable, value);
+            scope.set_variable(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);
         }
         Ok(())
     }
 
-    pub(super) fn statement(&mut self, scope: &mut Scope<'_>, id: StatementId) -> Result<(), A::Error> {
+    pub(super) fn statement(
+        &mut self,
+        scope: &mut FunctionScope<'_>,
+        id: StatementId,
+    ) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
-        if let Kind::Call(call) = template.kind {
+        if let StatementKind::Call(call) = template.kind {
             return self.call(scope, id, &scope.table.structure.calls[call]);
         }
-        self.has_room(scope)?;
+        self.check_statement_limit(scope)?;
         let kind = match template.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(scope, buffer)?),
-            Some(Lifetime::Ends(&buffer)) => Kind::Free(self.view(scope, buffer, Some(id))?.buffer),
+            Some(Lifetime::Begins(&buffer)) => StatementKind::Alloc(self.allocate(scope, buffer)?),
+            Some(Lifetime::Ends(&buffer)) => StatementKind::Free(self.view(scope, buffer, Some(id))?.buffer),
             None => template.kind,
         };
         let mut accesses = Vec::with_capacity(template.accesses.len());
         for access in template.accesses.iter() {
             if let Some(elements) = self.list(scope, access.buffer, id)? {
                 for element in elements.iter() {
-                    let Value::Buffer(Window { buffer, lo, hi }) = *element else {
-                        let refusal = Refusal::Malformed("an element of a table of pointers is no buffer");
+                    let ArgumentValue::Buffer(BufferRange { buffer, lo, hi }) = *element else {
+                        let refusal =
+                            ExpansionFault::Malformed("an element of a table of pointers is no buffer");
                         return Err(self.refuse(scope, Some(id), refusal));
                     };
                     accesses.push(Access { buffer, lo, hi, ..*access });
@@ -215,9 +253,9 @@ impl<A: Answers> Expansion<'_, A> {
                 continue;
             }
             let window = self.view(scope, access.buffer, Some(id))?;
-            self.used_view(scope, window, access)?;
+            self.add_used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
-            self.in_parameter(scope, id, access, window, lo, hi)?;
+            self.add_parameter_view(scope, id, access, window, lo, hi)?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
@@ -234,37 +272,41 @@ impl<A: Answers> Expansion<'_, A> {
             device: self.device(scope, id)?,
         };
         self.flat.statements.push(statement);
-        self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
+        self.flat.instances.push(StatementOrigin {
+            frame: scope.frame,
+            template: id,
+            loop_values: scope.loop_values.clone(),
+        });
         scope.latest[id] = at..self.flat.next();
         Ok(())
     }
 
     /// Checks that the flat program has room for one more statement or call. Calls count even if their bodies are
     /// empty, since functions that call others twice make exponentially many.
-    pub(super) fn has_room(&mut self, scope: &Scope<'_>) -> Result<(), A::Error> {
-        if self.flat.statements.len() + self.frames.len() <= MOST_STATEMENTS {
+    pub(super) fn check_statement_limit(&mut self, scope: &FunctionScope<'_>) -> Result<(), A::Error> {
+        if self.flat.statements.len() + self.frames.len() <= MAX_STATEMENTS {
             return Ok(());
         }
-        Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }))
+        Err(self.refuse(scope, None, ExpansionFault::TooLarge { most: MAX_STATEMENTS }))
     }
 
     /// Returns the device of a statement, or the first device of a call.
-    pub(super) fn device(&mut self, scope: &Scope<'_>, id: StatementId) -> Result<Device, A::Error> {
+    pub(super) fn device(&mut self, scope: &FunctionScope<'_>, id: StatementId) -> Result<Device, A::Error> {
         let statement = &scope.table.program.statements[id];
         let own = match statement.on {
             Some(on) => self.number(scope, on)?.value,
             None => wide(statement.device.index()),
         };
         let number = own.saturating_add(wide(scope.device.index()));
-        match u32::try_from(number).ok().filter(|&number| number < MOST_DEVICES) {
+        match u32::try_from(number).ok().filter(|&number| number < MAX_DEVICES) {
             Some(number) => Ok(Device::from_u32(number)),
-            None => Err(self.refuse(scope, Some(id), Refusal::Device { device: number })),
+            None => Err(self.refuse(scope, Some(id), ExpansionFault::Device { device: number })),
         }
     }
 
     /// Returns the statements that the `#[after]` of an instance names. A later name refers to the same iteration
     /// and is resolved at its end.
-    fn after(&mut self, scope: &mut Scope<'_>, id: StatementId, at: StatementId) -> Vec<StatementId> {
+    fn after(&mut self, scope: &mut FunctionScope<'_>, id: StatementId, at: StatementId) -> Vec<StatementId> {
         let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
             scope.table.program.statements[id].after.iter().partition(|&&before| before > id);
         scope.forward.extend(forward.into_iter().map(|before| (at, before)));
@@ -273,7 +315,11 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Makes a new buffer for an allocation. The allocation must be the next statement.
-    pub(super) fn allocate(&mut self, scope: &mut Scope<'_>, buffer: BufferId) -> Result<BufferId, A::Error> {
+    pub(super) fn allocate(
+        &mut self,
+        scope: &mut FunctionScope<'_>,
+        buffer: BufferId,
+    ) -> Result<BufferId, A::Error> {
         let window = self.declare_buffer(scope, buffer)?;
         let at = self.flat.next();
         self.flat.buffers[window.buffer].origin = Origin::Alloc(at);
@@ -283,11 +329,11 @@ impl<A: Answers> Expansion<'_, A> {
     /// Expands a call.
     pub(super) fn call(
         &mut self,
-        scope: &mut Scope<'_>,
+        scope: &mut FunctionScope<'_>,
         id: StatementId,
         call: &Call,
     ) -> Result<(), A::Error> {
-        self.has_room(scope)?;
+        self.check_statement_limit(scope)?;
         let template = &scope.table.program.statements[id];
         // List elements that generated code names must exist.
         for argument in &call.arguments {
@@ -295,17 +341,21 @@ impl<A: Answers> Expansion<'_, A> {
                 self.part(scope, *part, Some(id))?;
             }
         }
-        let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let at = ExpansionPoint { frames: &self.frames, frame: scope.frame, loop_values: &scope.loop_values };
         let callee = self.answers.callee(at, id)?;
-        self.not_again(scope, id, &callee)?;
+        self.check_recursion(scope, id, &callee)?;
         let first = self.flat.next();
-        let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
+        let mut inner = FunctionScope::new(&callee, FrameId::new(self.frames.len()));
         inner.device = self.device(scope, id)?;
         let name = self.call_name(scope, template, call)?;
         let prefix = format!("{}{name}.", self.frames[scope.frame].prefix);
         self.frames.push(Frame {
             table: callee.clone(),
-            call: Some(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() }),
+            call: Some(StatementOrigin {
+                frame: scope.frame,
+                template: id,
+                loop_values: scope.loop_values.clone(),
+            }),
             empty: Vec::new(),
             prefix,
         });
@@ -313,8 +363,10 @@ impl<A: Answers> Expansion<'_, A> {
             let value = self.argument(scope, id, argument)?;
             // An optional buffer parameter is a list with at most one element.
             inner.arguments.push(match (callee.parameters.get(ArgumentId::new(at)), value) {
-                (Some(Parameter::Buffers(_)), Value::Scalar) => Value::List([].into()),
-                (Some(Parameter::Buffers(_)), value @ Value::Buffer(_)) => Value::List([value].into()),
+                (Some(Parameter::Buffers(_)), ArgumentValue::Scalar) => ArgumentValue::List([].into()),
+                (Some(Parameter::Buffers(_)), value @ ArgumentValue::Buffer(_)) => {
+                    ArgumentValue::List([value].into())
+                }
                 (_, value) => value,
             });
         }
@@ -343,23 +395,23 @@ impl<A: Answers> Expansion<'_, A> {
     /// Returns the name of a call in the paths of its statements: `layer`, `layer[2]`, `layer:12[2]`.
     fn call_name(
         &mut self,
-        scope: &Scope<'_>,
+        scope: &FunctionScope<'_>,
         template: &Statement,
         call: &Call,
     ) -> Result<String, A::Error> {
         let Statement { name, line, .. } = template;
         let mut path = match call.place {
-            CallPlace::Only => name.to_string(),
-            CallPlace::Line => format!("{name}:{line}"),
-            CallPlace::Column(column) => format!("{name}:{line}:{column}"),
+            CallPosition::Only => name.to_string(),
+            CallPosition::Line => format!("{name}:{line}"),
+            CallPosition::Column(column) => format!("{name}:{line}:{column}"),
         };
         for around in &call.around {
             let value = match *around {
-                Around::Value(value) => i128::from(value),
-                Around::Up(variable) => i128::from(scope.turns[variable.index()]),
-                Around::Down(variable, lo, hi) => {
+                EnclosingLoop::Value(value) => i128::from(value),
+                EnclosingLoop::Up(variable) => i128::from(scope.loop_values[variable.index()]),
+                EnclosingLoop::Down(variable, lo, hi) => {
                     let (lo, hi) = (self.end(scope, lo)?, self.end(scope, hi)?);
-                    lo + hi - 1 - i128::from(scope.turns[variable.index()])
+                    lo + hi - 1 - i128::from(scope.loop_values[variable.index()])
                 }
             };
             path.push_str(&format!("[{value}]"));
@@ -370,22 +422,22 @@ impl<A: Answers> Expansion<'_, A> {
     /// Returns the value of an argument of a call.
     fn argument(
         &mut self,
-        scope: &mut Scope<'_>,
+        scope: &mut FunctionScope<'_>,
         id: StatementId,
         argument: &Argument,
-    ) -> Result<Value, A::Error> {
+    ) -> Result<ArgumentValue, A::Error> {
         Ok(match argument {
-            Argument::Scalar { .. } => Value::Scalar,
+            Argument::Scalar { .. } => ArgumentValue::Scalar,
             Argument::Host(argument) => scope.arguments[*argument].clone(),
             Argument::Access(index) => {
                 let access = &scope.table.program.statements[id].accesses[size(*index)];
                 let window = self.view(scope, access.buffer, Some(id))?;
-                self.used_view(scope, window, access)?;
+                self.add_used_view(scope, window, access)?;
                 let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
-                self.in_parameter(scope, id, access, window, lo, hi)?;
-                Value::Buffer(Window { buffer: window.buffer, lo, hi })
+                self.add_parameter_view(scope, id, access, window, lo, hi)?;
+                ArgumentValue::Buffer(BufferRange { buffer: window.buffer, lo, hi })
             }
-            Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
+            Argument::Moved(buffer) => ArgumentValue::Buffer(self.view(scope, *buffer, Some(id))?),
             Argument::Part(part) => self.part(scope, *part, Some(id))?,
         })
     }
@@ -394,32 +446,32 @@ impl<A: Answers> Expansion<'_, A> {
     /// declared lengths.
     pub(super) fn parameters(
         &mut self,
-        scope: &Scope,
+        scope: &FunctionScope,
         id: StatementId,
-        inner: &mut Scope,
+        inner: &mut FunctionScope,
     ) -> Result<(), A::Error> {
         let callee = inner.table;
-        let parameters: Vec<(BufferId, Value)> = callee
+        let parameters: Vec<(BufferId, ArgumentValue)> = callee
             .parameters
             .iter()
             .zip(&inner.arguments)
             .flat_map(|(parameter, value)| match (parameter, value) {
                 (&Parameter::Buffer(buffer), value) => vec![(buffer, value.clone())],
-                (&Parameter::Array(first, _), Value::List(list)) => {
+                (&Parameter::Array(first, _), ArgumentValue::List(list)) => {
                     array(first, list.len()).zip(list.iter().cloned()).collect()
                 }
-                (&Parameter::Buffers(declared), Value::List(list)) => {
+                (&Parameter::Buffers(declared), ArgumentValue::List(list)) => {
                     list.iter().map(|element| (declared, element.clone())).collect()
                 }
                 _ => Vec::new(),
             })
             .collect();
         for (buffer, value) in parameters {
-            let Value::Buffer(window) = value else {
+            let ArgumentValue::Buffer(window) = value else {
                 return Err(self.refuse(
                     scope,
                     Some(id),
-                    Refusal::Malformed("an argument of a call is no buffer"),
+                    ExpansionFault::Malformed("an argument of a call is no buffer"),
                 ));
             };
             inner.buffers[buffer] = Some(window);
@@ -433,7 +485,7 @@ impl<A: Answers> Expansion<'_, A> {
                 self.flat.views.push(View { buffer: window.buffer, file: None, line, column: 0, lo, hi, of });
             }
             if needed > len {
-                let refusal = Refusal::Short {
+                let refusal = ExpansionFault::Short {
                     callee: callee.program.name.to_string(),
                     parameter: declared.name.to_string(),
                     buffer: self.flat.buffers[window.buffer].name.to_string(),
@@ -447,18 +499,18 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Rejects a callee that is already being expanded.
-    pub(super) fn not_again(
+    pub(super) fn check_recursion(
         &mut self,
-        scope: &Scope,
+        scope: &FunctionScope,
         id: StatementId,
-        callee: &Decoded,
+        callee: &DecodedFunction,
     ) -> Result<(), A::Error> {
         let mut frame = Some(scope.frame);
         while let Some(at) = frame {
             let Frame { table, call, .. } = &self.frames[at];
             if std::ptr::eq(&raw const **table, callee) {
                 let cycle = self.cycle(scope.frame, at, callee);
-                return Err(self.refuse(scope, Some(id), Refusal::Recursion { cycle }));
+                return Err(self.refuse(scope, Some(id), ExpansionFault::Recursion { cycle }));
             }
             frame = call.as_ref().map(|call| call.frame);
         }
@@ -466,7 +518,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Returns the functions from frame `first` to frame `last`, which calls `first` again.
-    fn cycle(&self, last: FrameId, first: FrameId, callee: &Decoded) -> Vec<String> {
+    fn cycle(&self, last: FrameId, first: FrameId, callee: &DecodedFunction) -> Vec<String> {
         let mut cycle = vec![callee.program.name.to_string()];
         let mut at = last;
         loop {

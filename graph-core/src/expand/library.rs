@@ -1,9 +1,9 @@
 //! Expands library calls: each becomes one statement, after an allocation for each of its workspaces.
 
-use super::answers::{Answers, Instance};
-use super::flat::{Scope, Value};
+use super::answers::{Answers, StatementOrigin};
+use super::flat::{ArgumentValue, FunctionScope};
 use super::scope::Expansion;
-use crate::ir::{Access, Kind, Lifetime, Statement, StatementId};
+use crate::ir::{Access, Lifetime, Statement, StatementId, StatementKind};
 use crate::table::Parameter;
 
 /// Expands a library call, which statement `id` of `scope` makes. `inner` is the scope of the callee with bound
@@ -11,9 +11,9 @@ use crate::table::Parameter;
 /// allocation without a `free`.
 pub(super) fn capture<A: Answers>(
     expansion: &mut Expansion<'_, A>,
-    scope: &Scope,
+    scope: &FunctionScope,
     id: StatementId,
-    inner: &mut Scope,
+    inner: &mut FunctionScope,
     capture: StatementId,
 ) -> Result<(), A::Error> {
     let table = inner.table.clone();
@@ -34,23 +34,23 @@ pub(super) fn capture<A: Answers>(
         let [lo, hi] = expansion.within(inner, window, [access.lo, access.hi])?;
         accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
     }
-    expansion.has_room(scope)?;
+    expansion.check_statement_limit(scope)?;
     let call = &scope.table.program.statements[id];
     let at = expansion.flat.statements.push(Statement {
         name: expansion.name(scope, &call.name),
         line: call.line,
         column: call.column,
         file: expansion.file(scope),
-        kind: Kind::Capture(()),
+        kind: StatementKind::Capture(()),
         accesses: accesses.into(),
         after: Vec::new().into(),
         on: None,
         device: inner.device,
     });
-    expansion.flat.instances.push(Instance {
+    expansion.flat.instances.push(StatementOrigin {
         frame: inner.frame,
         template: capture,
-        turns: inner.turns.clone(),
+        loop_values: inner.loop_values.clone(),
     });
     // All ranks must run their collectives in the same order, even with different communicators: program order.
     if program.options.collective
@@ -60,7 +60,7 @@ pub(super) fn capture<A: Answers>(
     }
     // Calls that use the same resource stay in program order.
     for (parameter, value) in table.parameters.iter().zip(&inner.arguments) {
-        if let (Parameter::Host { resource: true }, Value::Host(resource)) = (parameter, value)
+        if let (Parameter::Host { resource: true }, ArgumentValue::Host(resource)) = (parameter, value)
             && let Some(before) = expansion.resources.insert(*resource, at)
             && before != at
         {

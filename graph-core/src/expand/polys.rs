@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, size};
-use crate::ir::{DimId, Kind};
-use crate::table::Op;
+use crate::ir::{DimId, StatementKind};
+use crate::table::BoundOp;
 use cuweave_ptx::poly::Poly;
 
-use super::answers::{ExpansionPoint, Frame, FrameId, Number};
+use super::answers::{DimValue, ExpansionPoint, Frame, FrameId};
 use super::expressions::Expressions;
-use super::fixed::{self, Fixed, FixedScalars};
-use super::symbols::{Meaning, Symbol, Symbols, any};
+use super::fixed::{self, FixedReason, FixedScalars};
+use super::symbols::{Symbol, SymbolDefinition, Symbols, any};
 use super::{Expanded, Formula};
 
 /// The largest coefficient of a bound's polynomial. Sums of a few such numbers fit into 128 bits.
-const LARGEST: i128 = 1 << 100;
+const MAX_COEFFICIENT: i128 = 1 << 100;
 
 impl Symbols {
     /// Returns the polynomial of a bound with the given value.
@@ -26,26 +26,26 @@ impl Symbols {
         at: ExpansionPoint<'_>,
         dim: DimId,
         value: u64,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
     ) -> Poly {
         let constant = || Poly::constant(i128::from(value));
         let code = &at.table().dims[dim];
         let mut stack: Vec<Poly> = Vec::new();
         for &op in code {
             let poly = match op {
-                Op::Constant(value) => Some(Poly::constant(i128::from(value))),
-                Op::Leaf(leaf) => Some(self.leaf_poly(expressions, at, leaf)),
-                Op::Variable(variable) => {
-                    at.turns.get(variable.index()).map(|&value| Poly::constant(i128::from(value)))
+                BoundOp::Constant(value) => Some(Poly::constant(i128::from(value))),
+                BoundOp::Leaf(leaf) => Some(self.leaf_poly(expressions, at, leaf)),
+                BoundOp::Variable(variable) => {
+                    at.loop_values.get(variable.index()).map(|&value| Poly::constant(i128::from(value)))
                 }
-                Op::Length(_) | Op::Extent(_) => length(op).map(|number| {
+                BoundOp::Length(_) | BoundOp::Extent(_) => length(op).map(|number| {
                     // A name may denote buffers of different lengths. Scalars that lengths depend on are therefore
                     // fixed.
                     let scalars = self.scalars(&number.poly);
                     self.fixed.extend(scalars);
                     number.poly
                 }),
-                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
+                BoundOp::Add | BoundOp::Sub | BoundOp::Mul | BoundOp::Div | BoundOp::Rem => {
                     let (Some(right), Some(left)) = (stack.pop(), stack.pop()) else { return constant() };
                     self.operation(op, &left, &right)
                 }
@@ -56,8 +56,9 @@ impl Symbols {
             }
         }
         let poly = stack.pop().unwrap_or_else(constant);
-        let fits =
-            poly.terms().all(|(_, coefficient)| coefficient.checked_abs().is_some_and(|one| one <= LARGEST));
+        let fits = poly
+            .terms()
+            .all(|(_, coefficient)| coefficient.checked_abs().is_some_and(|one| one <= MAX_COEFFICIENT));
         if fits { poly } else { self.opaque(expressions, at, dim, value) }
     }
 
@@ -66,11 +67,11 @@ impl Symbols {
         let any = *self.any.get_or_insert_with(|| any(&at.frames[FrameId::OUTERMOST].table));
         let table = at.table();
         any && table.dims[dim].iter().any(|op| match op {
-            Op::Leaf(leaf) => {
+            BoundOp::Leaf(leaf) => {
                 let roots = self.roots(at.frames, at.frame);
                 at.scalars(*leaf).iter().any(|&scalar| !roots[scalar].is_empty())
             }
-            Op::Length(_) | Op::Extent(_) => true,
+            BoundOp::Length(_) | BoundOp::Extent(_) => true,
             _ => false,
         })
     }
@@ -86,7 +87,7 @@ impl Symbols {
         if let Formula::Code { frame, dim, .. } = formula {
             let table = &frames[*frame].table;
             let leaves = table.dims[*dim].iter().filter_map(|op| match op {
-                Op::Leaf(leaf) => table.structure.leaf_scalars.get(*leaf),
+                BoundOp::Leaf(leaf) => table.structure.leaf_scalars.get(*leaf),
                 _ => None,
             });
             let roots = self.roots(frames, *frame);
@@ -96,16 +97,18 @@ impl Symbols {
     }
 
     /// Returns the polynomial of `left op right`.
-    fn operation(&mut self, op: Op, left: &Poly, right: &Poly) -> Option<Poly> {
-        if let Op::Add | Op::Sub | Op::Mul = op {
+    fn operation(&mut self, op: BoundOp, left: &Poly, right: &Poly) -> Option<Poly> {
+        if let BoundOp::Add | BoundOp::Sub | BoundOp::Mul = op {
             return op.poly(left, right);
         }
         let of = &self.scalars(left) | &self.scalars(right);
         let value = |symbol: u32| Some(i128::from(self.list[size(symbol)].value));
         let (one, other) = (left.value(&value)?, right.value(&value)?);
         let (meaning, value) = match op {
-            Op::Div => (Meaning::Quotient(left.clone(), right.clone()), one.checked_div(other)?),
-            _ => (Meaning::Remainder(left.clone(), right.clone()), one.checked_rem(other)?),
+            BoundOp::Div => {
+                (SymbolDefinition::Quotient(left.clone(), right.clone()), one.checked_div(other)?)
+            }
+            _ => (SymbolDefinition::Remainder(left.clone(), right.clone()), one.checked_rem(other)?),
         };
         if of.is_empty() {
             return Some(Poly::constant(value));
@@ -130,7 +133,7 @@ impl Symbols {
         if let Some(poly) = self.argument(expressions, at, leaf, value) {
             return poly;
         }
-        let meaning = Meaning::Leaf(at.frame, leaf, at.mentioned(leaf));
+        let meaning = SymbolDefinition::Leaf(at.frame, leaf, at.mentioned(leaf));
         self.of(meaning, of, value)
     }
 
@@ -158,7 +161,7 @@ impl Symbols {
     ) -> Poly {
         let mut of = BTreeSet::new();
         for op in &at.table().dims[dim] {
-            if let Op::Leaf(leaf) = *op {
+            if let BoundOp::Leaf(leaf) = *op {
                 let poly = self.leaf_poly(expressions, at, leaf);
                 of.extend(self.scalars(&poly));
             }
@@ -166,7 +169,7 @@ impl Symbols {
         if of.is_empty() {
             return Poly::constant(i128::from(value));
         }
-        self.of(Meaning::Bound(at.frame, dim, at.turns.into()), of, value)
+        self.of(SymbolDefinition::Bound(at.frame, dim, at.loop_values.into()), of, value)
     }
 
     /// Returns the scalars of the outermost function that reach a length, a loop, a choice, or a captured address,
@@ -184,7 +187,7 @@ impl Symbols {
                 }
             }
         }
-        fixed::add(&mut found, self.fixed.iter().copied(), Fixed::Structure);
+        fixed::add(&mut found, self.fixed.iter().copied(), FixedReason::Structure);
         let program = &source.program;
         let mut moved_by = |dim: DimId, reason| {
             let poly = &source.polys[dim];
@@ -193,19 +196,21 @@ impl Symbols {
             }
         };
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
-        lengths.for_each(|dim| moved_by(dim, Fixed::Structure));
+        lengths.for_each(|dim| moved_by(dim, FixedReason::Structure));
         // A library call keeps the addresses that it captured, and so does the kernel that sets a condition.
-        let keeps = |kind: &Kind| *kind == Kind::Capture(()) || kind.is_body();
+        let keeps = |kind: &StatementKind| *kind == StatementKind::Capture(()) || kind.is_body_border();
         for (id, call) in program.statements.enumerate().filter(|(_, statement)| keeps(&statement.kind)) {
             let given = call.kind.own_accesses(&call.accesses).iter();
-            given.flat_map(|access| [access.lo, access.hi]).for_each(|dim| moved_by(dim, Fixed::Address(id)));
+            given
+                .flat_map(|access| [access.lo, access.hi])
+                .for_each(|dim| moved_by(dim, FixedReason::Address(id)));
         }
         found
     }
 
     /// Replaces symbols that no setter changes by their values. Returns the remaining symbols, and the scalars
     /// without a setter.
-    pub fn settle(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
+    pub fn substitute_fixed(&mut self, expanded: &mut Expanded) -> (Vec<Symbol>, FixedScalars) {
         if expanded.moving.is_empty() {
             return (Vec::new(), FixedScalars::new());
         }
@@ -227,7 +232,7 @@ impl Symbols {
                         .into_iter()
                         .flat_map(|symbol| symbols[size(symbol)].of.iter().copied())
                         .collect();
-                    fixed::add(&mut found, scalars, Fixed::Value);
+                    fixed::add(&mut found, scalars, FixedReason::Value);
                     *poly = Poly::constant(i128::from(expanded.values[moving.dim]));
                 }
             }

@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{DimId, Kind, StatementId};
+use crate::ir::{DimId, StatementId, StatementKind};
 use crate::structure::Argument;
-use crate::table::{Decoded, Parameter, Scalar};
+use crate::table::{DecodedFunction, Parameter, Scalar};
 use cuweave_ptx::poly::Poly;
 
 use super::answers::{Frame, FrameId};
 
 /// The definition of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Meaning {
+pub enum SymbolDefinition {
     /// The value of a leaf in a loop iteration.
     Leaf(FrameId, LeafId, Arc<[i64]>),
     /// The quotient of two polynomials.
@@ -33,7 +33,7 @@ pub enum Meaning {
 #[derive(Clone, Debug)]
 pub struct Symbol {
     /// Its definition.
-    pub meaning: Meaning,
+    pub meaning: SymbolDefinition,
     /// The scalars of the outermost function that it depends on.
     pub of: BTreeSet<ScalarId>,
     /// The value in this build.
@@ -45,7 +45,7 @@ pub struct Symbol {
 pub struct Symbols {
     /// The symbols, by number.
     pub list: Vec<Symbol>,
-    numbers: BTreeMap<Meaning, u32>,
+    numbers: BTreeMap<SymbolDefinition, u32>,
     /// For each scalar of a frame, the settable scalars of the outermost function that it depends on.
     roots: BTreeMap<FrameId, Vector<ScalarId, BTreeSet<ScalarId>>>,
     /// True if any bound can change. `None` until computed.
@@ -56,7 +56,7 @@ pub struct Symbols {
 
 impl Symbols {
     /// Returns the variable of a symbol, adding the symbol if it is new.
-    pub fn of(&mut self, meaning: Meaning, of: BTreeSet<ScalarId>, value: u64) -> Poly {
+    pub fn of(&mut self, meaning: SymbolDefinition, of: BTreeSet<ScalarId>, value: u64) -> Poly {
         let next = narrow(self.list.len());
         let number = *self.numbers.entry(meaning.clone()).or_insert(next);
         if number == next {
@@ -103,7 +103,7 @@ impl Symbols {
 
 /// Returns true if a scalar with a setter reaches a bound or a call of a function.
 #[must_use]
-pub fn any(table: &Decoded) -> bool {
+pub fn any(table: &DecodedFunction) -> bool {
     let settable = |scalar: &ScalarId| !table.scalars[*scalar].fixed;
     let structure = &table.structure;
     let arguments = structure.calls.iter().flat_map(|call| &call.arguments);
@@ -117,11 +117,11 @@ pub fn any(table: &Decoded) -> bool {
 /// Returns the scalar parameters of a callee, each with the scalars of the caller that its argument depends on.
 #[must_use]
 pub fn passed<'t>(
-    caller: &'t Decoded,
+    caller: &'t DecodedFunction,
     call: StatementId,
-    callee: &Decoded,
+    callee: &DecodedFunction,
 ) -> Vec<(ScalarId, &'t [ScalarId])> {
-    let Kind::Call(call) = caller.program.statements[call].kind else { return Vec::new() };
+    let StatementKind::Call(call) = caller.program.statements[call].kind else { return Vec::new() };
     let pairs = callee.parameters.iter().zip(&caller.structure.calls[call].arguments);
     pairs
         .filter_map(|(parameter, argument)| match (parameter, argument) {

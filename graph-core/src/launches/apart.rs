@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::beginnings;
-use super::decision::{Batch, GivenUp, Why};
-use super::draft::Draft;
+use super::batch::begin_classes;
+use super::decision::{Batch, BatchObstacle, DroppedBatches};
 use super::launch::{Batching, Launch};
+use super::reduced_problem::ReducedProblem;
 use crate::ids::KernelId;
 use crate::ir::StatementId;
 
 /// Unordered launches of one kernel in several nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Apart {
+pub struct UnbatchedGroup {
     /// The statements of each node.
     pub nodes: Vec<Vec<StatementId>>,
     /// The reasons, one for each node after the first, without duplicates.
-    pub why: BTreeSet<Why>,
+    pub why: BTreeSet<BatchObstacle>,
 }
 
 /// Groups the launches of each kernel that are unordered but in different nodes. Each launch is in at most one
@@ -24,7 +24,11 @@ pub struct Apart {
 /// # Complexity
 ///
 /// O(n log n) for launches on one level; O(n²) for launches that are alone on their levels.
-pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) -> Vec<Apart> {
+pub(super) fn apart(
+    draft: &ReducedProblem<'_>,
+    batches: &[Batch],
+    dropped_batches: &DroppedBatches,
+) -> Vec<UnbatchedGroup> {
     let mut nodes: BTreeMap<KernelId, Vec<Vec<StatementId>>> = BTreeMap::new();
     let batched: BTreeSet<StatementId> =
         batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
@@ -35,14 +39,14 @@ pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) ->
             nodes.entry(launch.kernel).or_default().push(node);
         }
     }
-    let explained = ApartExplainer::new(draft, given_up);
+    let explained = UnbatchedExplainer::new(draft, dropped_batches);
     let mut list = Vec::new();
     for nodes in nodes.into_values() {
         for mut nodes in unordered(draft, nodes) {
             nodes.sort();
             let first = nodes[0][0];
             let why = nodes[1..].iter().map(|node| explained.why(first, node[0])).collect();
-            list.push(Apart { nodes, why });
+            list.push(UnbatchedGroup { nodes, why });
         }
     }
     list.sort_by(|a, b| a.nodes.cmp(&b.nodes));
@@ -51,7 +55,7 @@ pub(super) fn apart(draft: &Draft<'_>, batches: &[Batch], given_up: &GivenUp) ->
 
 /// Partitions the nodes of a kernel into groups of several unordered nodes. Nodes ordered with all others are
 /// dropped.
-fn unordered(draft: &Draft<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<StatementId>>> {
+fn unordered(draft: &ReducedProblem<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<StatementId>>> {
     let mut levels: BTreeMap<u32, Vec<Vec<StatementId>>> = BTreeMap::new();
     for node in nodes {
         levels.entry(draft.reach.levels()[node[0]]).or_default().push(node);
@@ -72,46 +76,47 @@ fn unordered(draft: &Draft<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Vec<Vec<Sta
 }
 
 /// Explains why two launches are apart.
-struct ApartExplainer<'d, 'p> {
-    draft: &'d Draft<'p>,
+struct UnbatchedExplainer<'d, 'p> {
+    draft: &'d ReducedProblem<'p>,
     begins: crate::index::Vector<StatementId, u32>,
-    given_up: BTreeMap<StatementId, Why>,
+    dropped_batches: BTreeMap<StatementId, BatchObstacle>,
 }
 
-impl<'d, 'p> ApartExplainer<'d, 'p> {
-    fn new(draft: &'d Draft<'p>, given_up: &GivenUp) -> ApartExplainer<'d, 'p> {
-        let by_member = given_up.iter().flat_map(|(members, why)| members.iter().map(move |&id| (id, *why)));
-        ApartExplainer { draft, begins: beginnings(draft), given_up: by_member.collect() }
+impl<'d, 'p> UnbatchedExplainer<'d, 'p> {
+    fn new(draft: &'d ReducedProblem<'p>, dropped_batches: &DroppedBatches) -> UnbatchedExplainer<'d, 'p> {
+        let by_member =
+            dropped_batches.iter().flat_map(|(members, why)| members.iter().map(move |&id| (id, *why)));
+        UnbatchedExplainer { draft, begins: begin_classes(draft), dropped_batches: by_member.collect() }
     }
 
     /// Returns the reason that two launches of one kernel are in different nodes.
-    fn why(&self, a: StatementId, b: StatementId) -> Why {
+    fn why(&self, a: StatementId, b: StatementId) -> BatchObstacle {
         let launch = |id: StatementId| self.draft.launch(id);
         let never = |id: &StatementId| launch(*id).is_none_or(|launch| launch.batch == Batching::Never);
         if let Some(id) = [a, b].into_iter().find(never) {
-            return Why::Never(id);
+            return BatchObstacle::Never(id);
         }
         if self.draft.scopes.around(a) != self.draft.scopes.around(b) {
-            return Why::Bodies;
+            return BatchObstacle::Bodies;
         }
-        let (Some(first), Some(second)) = (launch(a), launch(b)) else { return Why::Never(a) };
+        let (Some(first), Some(second)) = (launch(a), launch(b)) else { return BatchObstacle::Never(a) };
         if (first.block, first.shared) != (second.block, second.shared) {
-            return Why::Blocks;
+            return BatchObstacle::Blocks;
         }
-        let given_up = |id: &StatementId| self.given_up.get(id).copied();
-        if let (Some(why), Some(_)) = (given_up(&a), given_up(&b)) {
+        let dropped_batches = |id: &StatementId| self.dropped_batches.get(id).copied();
+        if let (Some(why), Some(_)) = (dropped_batches(&a), dropped_batches(&b)) {
             return why;
         }
         if self.begins[a] != self.begins[b] {
-            return Why::Begins;
+            return BatchObstacle::Begins;
         }
         let lasts = |launch: &Launch| (launch.grid, launch.work.clone());
         if lasts(first) != lasts(second) && self.draft.followers[a] != self.draft.followers[b] {
-            return Why::Ends;
+            return BatchObstacle::Ends;
         }
         if first.grid != second.grid || first.grid_changes || second.grid_changes {
-            return Why::Flat;
+            return BatchObstacle::Flat;
         }
-        given_up(&a).or(given_up(&b)).unwrap_or(Why::Room)
+        dropped_batches(&a).or(dropped_batches(&b)).unwrap_or(BatchObstacle::Room)
     }
 }

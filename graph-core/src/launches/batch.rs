@@ -15,22 +15,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blocks::{Blocks, MOST_BLOCKS};
-use super::decision::{Batch, GivenUp, Why, by_member};
-use super::draft::{Classes, Contracted, Draft};
+use super::blocks::{Blocks, MAX_GRID_BLOCKS};
+use super::decision::{Batch, BatchObstacle, DroppedBatches, by_member};
 use super::joined;
 use super::launch::{Batching, Launch};
+use super::reduced_problem::{ContractedOrder, ReducedProblem, ValueNumbering};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
-use crate::ir::{Kind, StatementId};
+use crate::ir::{StatementId, StatementKind};
 use crate::scopes::ScopeId;
 
 /// The maximum number of edges that a batch adds: members times neighbours.
-const MOST_EDGES: usize = 1 << 18;
+const MAX_EDGES: usize = 1 << 18;
 
 /// The value number of a statement's duration.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Alike<'a> {
+enum DurationKey<'a> {
     Launch { kernel: KernelId, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
     Other(u32),
     Nothing,
@@ -40,9 +40,9 @@ enum Alike<'a> {
 /// memory.
 type BatchKey = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
 
-/// Returns the batches, sorted by first member. Adds dropped batches to `given_up`.
-pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
-    let begins = beginnings(draft);
+/// Returns the batches, sorted by first member. Adds dropped batches to `dropped_batches`.
+pub(super) fn batches(draft: &ReducedProblem<'_>, dropped_batches: &mut DroppedBatches) -> Vec<Batch> {
+    let begins = begin_classes(draft);
     let mut groups: BTreeMap<BatchKey, Vec<StatementId>> = BTreeMap::new();
     for (statement, launch) in draft.launches.enumerate() {
         if let Some(launch) = launch
@@ -58,31 +58,40 @@ pub(super) fn batches(draft: &Draft<'_>, given_up: &mut GivenUp) -> Vec<Batch> {
         split(draft, &group, &mut batches);
     }
     joined::add(draft, &mut batches, |members, batches| chunks(draft, members, batches));
-    retain(&mut batches, Why::Edges, given_up, |batch| ordering_fits(draft, batch));
+    retain(&mut batches, BatchObstacle::Edges, dropped_batches, |batch| ordering_fits(draft, batch));
     batches.sort_by(|a, b| a.members.cmp(&b.members));
-    worthwhile(draft, batches, given_up)
+    drop_worthless(draft, batches, dropped_batches)
 }
 
-/// Keeps the batches for which `is_kept` returns true. Adds the others to `given_up` with the reason.
-fn retain(batches: &mut Vec<Batch>, why: Why, given_up: &mut GivenUp, is_kept: impl Fn(&Batch) -> bool) {
+/// Keeps the batches for which `is_kept` returns true. Adds the others to `dropped_batches` with the reason.
+fn retain(
+    batches: &mut Vec<Batch>,
+    why: BatchObstacle,
+    dropped_batches: &mut DroppedBatches,
+    is_kept: impl Fn(&Batch) -> bool,
+) {
     let dropped = batches.extract_if(.., |batch| !is_kept(batch));
-    given_up.extend(dropped.map(|batch| (batch.members, why)));
+    dropped_batches.extend(dropped.map(|batch| (batch.members, why)));
 }
 
 /// Drops batches with several predecessors and several successors that save no edge, such as kernels between copies
 /// in parallel chains. Such a batch saves launches but costs a join and a fork.
-fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>, given_up: &mut GivenUp) -> Vec<Batch> {
-    let nodes = Contracted::new(&draft.reach, &batches);
-    retain(&mut batches, Why::Joins, given_up, |batch| {
+fn drop_worthless(
+    draft: &ReducedProblem<'_>,
+    mut batches: Vec<Batch>,
+    dropped_batches: &mut DroppedBatches,
+) -> Vec<Batch> {
+    let nodes = ContractedOrder::new(&draft.reach, &batches);
+    retain(&mut batches, BatchObstacle::Joins, dropped_batches, |batch| {
         let node = batch.members[0];
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
         let edges = |&id: &StatementId| draft.reach.reduced()[id].len() + draft.followers[id].len();
         let written: usize = batch.members.iter().map(edges).sum();
         before.min(after) < draft.tuning.crossing || before + after < written
     });
-    let nodes = Contracted::new(&draft.reach, &batches);
+    let nodes = ContractedOrder::new(&draft.reach, &batches);
     let all: BTreeSet<StatementId> = batches.iter().map(|batch| batch.members[0]).collect();
-    retain(&mut batches, Why::Joins, given_up, |batch| {
+    retain(&mut batches, BatchObstacle::Joins, dropped_batches, |batch| {
         !is_between_calls(draft, &nodes, &all, batch.members[0])
     });
     batches
@@ -91,8 +100,8 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>, given_up: &mut GivenUp
 /// Returns true if a batch is in a short run of batches that joins several library calls and forks to several
 /// again. `all` holds the nodes of batches.
 fn is_between_calls(
-    draft: &Draft<'_>,
-    nodes: &Contracted,
+    draft: &ReducedProblem<'_>,
+    nodes: &ContractedOrder,
     all: &BTreeSet<StatementId>,
     node: StatementId,
 ) -> bool {
@@ -106,7 +115,8 @@ fn is_between_calls(
         {
             (node, length) = (one, length + 1);
         }
-        let is_call = |&id: &StatementId| matches!(draft.program.statements[id].kind, Kind::Capture(_));
+        let is_call =
+            |&id: &StatementId| matches!(draft.program.statements[id].kind, StatementKind::Capture(_));
         next[node].len() >= draft.tuning.crossing && next[node].iter().all(is_call)
     };
     let (behind, before) = (end(&nodes.before), end(&nodes.after));
@@ -114,8 +124,8 @@ fn is_between_calls(
 }
 
 /// Returns the class of each statement's begin. Statements of one class are assumed to begin at the same time.
-pub(super) fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
-    let (mut starts, mut ends) = (Classes::new(), Classes::new());
+pub(super) fn begin_classes(draft: &ReducedProblem<'_>) -> Vector<StatementId, u32> {
+    let (mut starts, mut ends) = (ValueNumbering::new(), ValueNumbering::new());
     let count = draft.program.statements.len();
     let (mut begins, mut over) = (Vector::filled(0, count), Vector::filled(0, count));
     let mut levels = Vector::filled(0usize, count);
@@ -129,19 +139,19 @@ pub(super) fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
     begins
 }
 
-fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
+fn alike<'a>(draft: &ReducedProblem<'a>, statement: StatementId) -> DurationKey<'a> {
     if let Some(launch) = draft.launch(statement) {
         let &Launch { kernel, grid, block, shared, ref work, .. } = launch;
-        return Alike::Launch { kernel, grid, block, shared, work };
+        return DurationKey::Launch { kernel, grid, block, shared, work };
     }
     if draft.program.statements[statement].kind.is_memory() {
-        return Alike::Nothing;
+        return DurationKey::Nothing;
     }
-    Alike::Other(draft.duration_classes.get(statement).copied().unwrap_or_default())
+    DurationKey::Other(draft.duration_classes.get(statement).copied().unwrap_or_default())
 }
 
 /// Makes batches from launches that begin at the same time.
-fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
+fn split(draft: &ReducedProblem<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     let launch = |statement: StatementId| draft.launch(statement);
     // The successors of launches with equal successors wait for all of them anyway.
     let mut together: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
@@ -178,7 +188,7 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
 /// Splits launches with different grids into those to flatten into one, and the others. If the blocks of all fit
 /// the limit, all are flattened. Otherwise only those of up to one wave: a larger launch fills the device by
 /// itself.
-fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>, Vec<StatementId>) {
+fn flattened(draft: &ReducedProblem<'_>, members: Vec<StatementId>) -> (Vec<StatementId>, Vec<StatementId>) {
     let launch = |id: &StatementId| draft.launch(*id);
     let fits = |members: &[StatementId]| {
         let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
@@ -194,10 +204,10 @@ fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>,
 }
 
 /// Splits the members into as few batches as the parameter space allows, of about equal sizes.
-fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
+fn chunks(draft: &ReducedProblem<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
     let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launch(id)).collect();
     let Some(first) = launches.first() else { return };
-    let Batching::Most { equal, flat } = first.batch else { return };
+    let Batching::UpTo { equal, flat } = first.batch else { return };
     let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
     // The last free dimension of the grid.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
@@ -214,26 +224,26 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
 }
 
 /// Returns true if the blocks of the launches fit into one grid dimension, and into the limit for flattening.
-fn flat_fits(draft: &Draft<'_>, launches: &[&Launch]) -> bool {
+fn flat_fits(draft: &ReducedProblem<'_>, launches: &[&Launch]) -> bool {
     let blocks: Blocks = launches.iter().map(|launch| launch.blocks()).sum();
-    blocks <= Blocks::from(MOST_BLOCKS) && draft.tuning.fits_flat(blocks, launches[0].wave)
+    blocks <= Blocks::from(MAX_GRID_BLOCKS) && draft.tuning.fits_flat(blocks, launches[0].wave)
 }
 
 /// Returns the direct predecessors and successors of a batch's members.
-fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
+fn neighbours(draft: &ReducedProblem<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
     let of = |lists: &Vector<StatementId, Vec<StatementId>>| {
         batch.members.iter().flat_map(|&id| lists[id].iter().copied()).collect()
     };
     [of(draft.reach.reduced()), of(&draft.followers)]
 }
 
-fn ordering_fits(draft: &Draft<'_>, batch: &Batch) -> bool {
+fn ordering_fits(draft: &ReducedProblem<'_>, batch: &Batch) -> bool {
     let [before, after] = neighbours(draft, batch);
-    (before.len() + after.len()).saturating_mul(batch.members.len()) <= MOST_EDGES
+    (before.len() + after.len()).saturating_mul(batch.members.len()) <= MAX_EDGES
 }
 
 /// Returns the edges that make each batch one node.
-pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, StatementId)> {
+pub(super) fn edges(draft: &ReducedProblem<'_>, batches: &[Batch]) -> Vec<(StatementId, StatementId)> {
     let mut edges = Vec::new();
     for batch in batches {
         let [before, after] = neighbours(draft, batch);

@@ -5,7 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, Mul};
 
 /// The maximum number of blocks in the first dimension of a grid.
-pub const MOST_BLOCKS: u32 = i32::MAX.unsigned_abs();
+pub const MAX_GRID_BLOCKS: u32 = i32::MAX.unsigned_abs();
 
 /// A number of blocks. Sums and products saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +20,7 @@ impl Blocks {
 
     /// Returns the number of blocks in a grid.
     #[must_use]
-    pub fn of(grid: [u32; 3]) -> Blocks {
+    pub fn from_grid(grid: [u32; 3]) -> Blocks {
         grid.into_iter().fold(Blocks(1), |blocks, extent| blocks * u64::from(extent))
     }
 }
@@ -29,7 +29,7 @@ impl Blocks {
     /// Returns the maximum number of blocks on one of `multiprocessors`, if all blocks are resident and evenly
     /// spread.
     #[must_use]
-    pub fn most_of(self, multiprocessors: u32) -> u32 {
+    pub fn max_per_multiprocessor(self, multiprocessors: u32) -> u32 {
         let multiprocessors = Blocks::from(multiprocessors.max(1));
         (1..64).find(|&count| multiprocessors * u64::from(count) >= self).unwrap_or(u32::MAX)
     }
@@ -78,15 +78,15 @@ impl Sum for Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launches::launch::Run;
+    use crate::launches::launch::NodeLaunch;
     use crate::launches::tuning::Tuning;
 
     #[test]
     fn grids_of_every_size_are_counted_and_added_up() {
-        assert_eq!(Blocks::of([2, 3, 4]), Blocks::new(24));
-        assert_eq!(Blocks::of([0, u32::MAX, u32::MAX]), Blocks::new(0));
-        assert_eq!(Blocks::of([u32::MAX; 3]), Blocks::new(u64::MAX));
-        let largest = Blocks::of([0x7fff_ffff, 65535, 65535]);
+        assert_eq!(Blocks::from_grid([2, 3, 4]), Blocks::new(24));
+        assert_eq!(Blocks::from_grid([0, u32::MAX, u32::MAX]), Blocks::new(0));
+        assert_eq!(Blocks::from_grid([u32::MAX; 3]), Blocks::new(u64::MAX));
+        let largest = Blocks::from_grid([0x7fff_ffff, 65535, 65535]);
         assert_eq!([largest; 3].into_iter().sum::<Blocks>(), Blocks::new(u64::MAX));
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn costs_have_no_extremes() {
         let counts =
             [0, 1, 4, 195, 1056, 1 << 31, 1 << 62, 1 << 63, u64::MAX / 3 + 1, u64::MAX / 5 + 1, u64::MAX];
-        let tunings = [Tuning::default(), Tuning::of((9, 0))];
+        let tunings = [Tuning::default(), Tuning::for_capability((9, 0))];
         for (tuning, wave) in
             tunings.iter().flat_map(|tuning| [0, 1, 1056, u32::MAX].map(|wave| (tuning, wave)))
         {
@@ -124,7 +124,7 @@ mod tests {
                 tuning.gains_in_chains(2, blocks, wave);
                 tuning.gains_large(blocks, wave);
                 tuning.gains_in_pairs(blocks, wave);
-                let run = Run { blocks, threads: count, wave, waits: true };
+                let run = NodeLaunch { blocks, threads: count, wave, waits: true };
                 tuning.uses_launch_order(run, run);
             }
         }

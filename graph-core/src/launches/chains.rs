@@ -3,26 +3,26 @@
 //! As batches, each level waits for its longest block; as written, no chain waits for another. Two halves of the
 //! members run concurrently: one has work while the other waits for its last blocks.
 //!
-//! The batches are kept, halved or dropped; see [`super::tuning::Chains`]. They are also dropped if all chains
-//! become one kernel instead, or each chain becomes one; see [`super::tuning::Chains::stacked`] and
+//! The batches are kept, halved or dropped; see [`super::tuning::ChainLimits`]. They are also dropped if all chains
+//! become one kernel instead, or each chain becomes one; see [`super::tuning::ChainLimits::stacked`] and
 //! [`super::tuning::SideBySide`].
 
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
-use super::decision::{Batch, GivenUp, Why};
-use super::draft::{Contracted, Draft};
-use super::launch::{Launch, Length};
+use super::decision::{Batch, BatchObstacle, DroppedBatches};
+use super::launch::{KernelLength, Launch};
 use super::levels::{LaunchLevel, LaunchLevels};
+use super::reduced_problem::{ContractedOrder, ReducedProblem};
 use super::stacks;
 use crate::ir::StatementId;
 
 /// Rows of batches, or levels of rows, reserved for fusion, each with its launches, by its first launch.
-pub(super) type Left = BTreeMap<(StatementId, Manner), Vec<StatementId>>;
+pub(super) type ReservedRows = BTreeMap<(StatementId, FusionManner), Vec<StatementId>>;
 
 /// How the chains of a row are fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Manner {
+pub(super) enum FusionManner {
     /// All chains into one kernel.
     Stacked,
     /// Each chain into its own kernel.
@@ -30,22 +30,22 @@ pub(super) enum Manner {
 }
 
 /// Returns the batches, with those of unjoined chains kept, halved or dropped, and the launches reserved for
-/// fusion. Adds dropped batches to `given_up`. `fuses` returns true if the row or level with this first launch may
+/// fusion. Adds dropped batches to `dropped_batches`. `fuses` returns true if the row or level with this first launch may
 /// be reserved.
 ///
 /// # Complexity
 ///
 /// O(n log n) in the members and their edges.
-pub(super) fn widths(
-    draft: &Draft<'_>,
+pub(super) fn choose_widths(
+    draft: &ReducedProblem<'_>,
     batches: Vec<Batch>,
-    fuses: impl Fn(StatementId, Manner) -> bool,
-    given_up: &mut GivenUp,
-) -> (Vec<Batch>, Left) {
+    fuses: impl Fn(StatementId, FusionManner) -> bool,
+    dropped_batches: &mut DroppedBatches,
+) -> (Vec<Batch>, ReservedRows) {
     let rows = rows(draft, &batches);
-    let (mut kept, mut left) = (Vec::with_capacity(batches.len()), Left::new());
+    let (mut kept, mut left) = (Vec::with_capacity(batches.len()), ReservedRows::new());
     let in_rows = rows.iter().filter(|row| row.len() > 1).flatten();
-    let levels = LaunchLevels::of(draft, in_rows.flat_map(|(_, members)| members.iter().copied()));
+    let levels = LaunchLevels::new(draft, in_rows.flat_map(|(_, members)| members.iter().copied()));
     for row in rows {
         let first = row[0].1[0];
         let open = open_levels(draft, &levels, &row, &fuses);
@@ -55,28 +55,29 @@ pub(super) fn widths(
                     kept.push(Batch { members: sorted(members), axis: batches[at].axis });
                     continue;
                 }
-                left.insert((members[0], Manner::Stacked), members.clone());
-                given_up.push((members, Why::Stacked));
+                left.insert((members[0], FusionManner::Stacked), members.clone());
+                dropped_batches.push((members, BatchObstacle::Stacked));
             }
             continue;
         }
-        if are_better_fused(draft, &levels, &row) && fuses(first, Manner::Alone) {
+        if row_gains_by_fusing(draft, &levels, &row) && fuses(first, FusionManner::Alone) {
             let launches = row.iter().flat_map(|(_, members)| members.iter().copied()).collect();
-            left.insert((first, Manner::Alone), launches);
-            given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Fused)));
+            left.insert((first, FusionManner::Alone), launches);
+            dropped_batches.extend(row.into_iter().map(|(_, members)| (members, BatchObstacle::Fused)));
             continue;
         }
         let parts = match width(draft, &row) {
             Width::Kept => 1,
             Width::Halved => 2,
             Width::Dropped => {
-                given_up.extend(row.into_iter().map(|(_, members)| (members, Why::Chains)));
+                dropped_batches
+                    .extend(row.into_iter().map(|(_, members)| (members, BatchObstacle::ChainLimits)));
                 continue;
             }
         };
         for (at, members) in row {
             if parts > 1 {
-                given_up.push((members.clone(), Why::Halves));
+                dropped_batches.push((members.clone(), BatchObstacle::Halves));
             }
             for part in members.chunks(members.len().div_ceil(parts)) {
                 kept.push(Batch { members: sorted(part.to_vec()), axis: batches[at].axis });
@@ -96,8 +97,8 @@ fn sorted(mut members: Vec<StatementId>) -> Vec<StatementId> {
 type BatchRow = Vec<(usize, Vec<StatementId>)>;
 
 /// Returns the rows of batches. Each batch is in one row.
-fn rows(draft: &Draft<'_>, batches: &[Batch]) -> Vec<BatchRow> {
-    let nodes = Contracted::new(&draft.reach, batches);
+fn rows(draft: &ReducedProblem<'_>, batches: &[Batch]) -> Vec<BatchRow> {
+    let nodes = ContractedOrder::new(&draft.reach, batches);
     let by_node: BTreeMap<StatementId, usize> =
         batches.iter().enumerate().map(|(at, batch)| (batch.members[0], at)).collect();
     let mut after = vec![None; batches.len()];
@@ -137,16 +138,16 @@ fn row(
 /// faster than one launch for each level. At least two consecutive levels are needed. If the row would be halved,
 /// all its levels are reserved or none.
 fn open_levels(
-    draft: &Draft<'_>,
+    draft: &ReducedProblem<'_>,
     levels: &LaunchLevels<'_, '_>,
     row: &BatchRow,
-    fuses: &impl Fn(StatementId, Manner) -> bool,
+    fuses: &impl Fn(StatementId, FusionManner) -> bool,
 ) -> Vec<bool> {
     let may_stack = |&member: &StatementId| draft.launch(member).is_some_and(stacks::may_stack);
     let gains = |level: &LaunchLevel| draft.tuning.gains_by_stacking(level.length, &level.grids);
     let is_open = |(_, members): &(usize, Vec<StatementId>)| {
         let level = levels.level(members[0]);
-        fuses(members[0], Manner::Stacked) && members.iter().all(may_stack) && level.is_some_and(gains)
+        fuses(members[0], FusionManner::Stacked) && members.iter().all(may_stack) && level.is_some_and(gains)
     };
     let open: Vec<bool> = row.iter().map(is_open).collect();
     if !matches!(width(draft, row), Width::Kept) && open.contains(&false) {
@@ -157,11 +158,11 @@ fn open_levels(
 }
 
 /// Returns true if one kernel for each chain of a row is faster than one launch for each level.
-fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &BatchRow) -> bool {
+fn row_gains_by_fusing(draft: &ReducedProblem<'_>, levels: &LaunchLevels<'_, '_>, row: &BatchRow) -> bool {
     row.len() > 1
         && row.iter().all(|(_, members)| {
             let gains = |LaunchLevel { grids, length, .. }: &LaunchLevel| {
-                draft.tuning.gains_by_fusing(row.len(), members.len(), *length == Length::Short, grids)
+                draft.tuning.gains_by_fusing(row.len(), members.len(), *length == KernelLength::Short, grids)
             };
             levels.level(members[0]).is_some_and(gains)
         })
@@ -169,7 +170,7 @@ fn are_better_fused(draft: &Draft<'_>, levels: &LaunchLevels<'_, '_>, row: &Batc
 
 /// Returns the successor of each member of `first`, if the members of `second` are their successors one to one.
 fn one_by_one(
-    draft: &Draft<'_>,
+    draft: &ReducedProblem<'_>,
     first: &Batch,
     second: &Batch,
 ) -> Option<BTreeMap<StatementId, StatementId>> {
@@ -192,7 +193,7 @@ enum Width {
 }
 
 /// Returns the best width for most batches of a row.
-fn width(draft: &Draft<'_>, row: &BatchRow) -> Width {
+fn width(draft: &ReducedProblem<'_>, row: &BatchRow) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }

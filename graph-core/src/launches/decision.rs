@@ -86,9 +86,9 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
     batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
 }
 
-/// Why two launches of one kernel are not in one batch.
+/// BatchObstacle two launches of one kernel are not in one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
+pub enum BatchObstacle {
     /// This launch cannot be in any batch.
     Never(StatementId),
     /// They are in different conditional bodies, or only one of them is in a body.
@@ -107,7 +107,7 @@ pub enum Why {
     Edges,
     /// They are in unjoined chains, too few of them, whose levels fill the device: each level would wait for its
     /// last block.
-    Chains,
+    ChainLimits,
     /// They are in unjoined chains that run as two halves: one has work while the other waits for its last blocks.
     Halves,
     /// They are in unjoined chains, each of which is fused into one kernel instead.
@@ -118,9 +118,9 @@ pub enum Why {
     Room,
 }
 
-/// Why a launch cannot follow another launch, or the members of a chain, in one kernel.
+/// BatchObstacle a launch cannot follow another launch, or the members of a chain, in one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Obstacle {
+pub enum FusionObstacle {
     /// They are on different devices.
     Devices,
     /// Their grids differ.
@@ -132,7 +132,7 @@ pub enum Obstacle {
     /// This statement precedes the launch, and may end after the chain begins.
     Before(StatementId),
     /// This statement follows a member, and may begin before the launch ends.
-    Behind(StatementId),
+    After(StatementId),
     /// A setter may change the grid or the block of this launch.
     Set(StatementId),
     /// This launch cannot be in any chain.
@@ -146,12 +146,12 @@ pub enum Obstacle {
         /// The buffer.
         buffer: BufferId,
         /// The condition that is not proved.
-        fault: Fault,
+        fault: OverlapFault,
     },
     /// This launch is in a batch.
     Batched(StatementId),
     /// The chain has the maximum number of members.
-    Most,
+    MaxMembers,
     /// This launch runs concurrently with others, and their kernels are long. Fused, their blocks would stay on
     /// their multiprocessors, some of which have more than others.
     Crowd(StatementId),
@@ -159,9 +159,9 @@ pub enum Obstacle {
     Room,
 }
 
-/// Why the blocks of two launches are not proved to access different bytes of a buffer.
+/// BatchObstacle the blocks of two launches are not proved to access different bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
+pub enum OverlapFault {
     /// A setter may change the range passed to this launch.
     Set(StatementId),
     /// The bytes that a block of this launch accesses are unknown.
@@ -174,7 +174,7 @@ pub enum Fault {
 }
 
 /// Batches that were considered and dropped, with the reasons.
-pub(super) type GivenUp = Vec<(Vec<StatementId>, Why)>;
+pub(super) type DroppedBatches = Vec<(Vec<StatementId>, BatchObstacle)>;
 
 /// The allowed launch transformations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,7 +227,7 @@ pub struct Decision {
     pub edges: Vec<(StatementId, StatementId)>,
     /// Pairs of the last launch of a branch and the first launch of the next branch in its lane.
     pub lanes: Vec<(StatementId, StatementId)>,
-    /// Chains, sorted by their smallest members. No launch is in both a chain and a batch.
+    /// ChainLimits, sorted by their smallest members. No launch is in both a chain and a batch.
     pub chains: Vec<Chain>,
 }
 

@@ -13,15 +13,15 @@
 //! So the level rises along every path that leaves a chain, and no path leads back: chains close no cycle. Nothing
 //! that runs concurrently with a chain has to wait for it.
 
-use super::decision::{Batch, Chain, Decision, Fault, Obstacle};
-use super::draft::{Contracted, Draft};
-use super::launch::{Footing, Fusing, Launch};
+use super::decision::{Batch, Chain, Decision, FusionObstacle, OverlapFault};
+use super::launch::{BlockFootprint, Fusing, Launch};
 use super::levels::{LaunchLevel, LaunchLevels};
+use super::reduced_problem::{ContractedOrder, ReducedProblem};
 use super::stacks;
 use crate::index::Vector;
 use crate::ir::{BufferId, Program, StatementId};
 use crate::reach::{Cycle, Reach};
-use cuweave_ptx::coverage::{Region, apart};
+use cuweave_ptx::coverage::{Region, blocks_are_disjoint};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the chains, sorted by their smallest members. They are stacked if batches are allowed.
@@ -33,10 +33,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// # Complexity
 ///
 /// The transitive reduction, plus for each member of a chain the accesses of all members before it.
-pub(super) fn chains(draft: &Draft<'_>, decision: &Decision) -> Result<Vec<Chain>, Cycle> {
+pub(super) fn chains(draft: &ReducedProblem<'_>, decision: &Decision) -> Result<Vec<Chain>, Cycle> {
     let reach = ordered(draft, &decision.edges)?;
     let reach = reach.as_ref().unwrap_or(&draft.reach);
-    let mut grow = Grow::new(draft, reach, &decision.batches);
+    let mut grow = ChainGrower::new(draft, reach, &decision.batches);
     let chains: Vec<Chain> = reach.topological().iter().filter_map(|&first| grow.chain(first)).collect();
     let mut chains = match draft.allowed.batches {
         true => stacks::stacked(draft, &grow.nodes, &grow.levels, chains),
@@ -53,7 +53,7 @@ pub(super) fn chains(draft: &Draft<'_>, decision: &Decision) -> Result<Vec<Chain
 ///
 /// If the edges have a cycle.
 pub(super) fn ordered(
-    draft: &Draft<'_>,
+    draft: &ReducedProblem<'_>,
     added: &[(StatementId, StatementId)],
 ) -> Result<Option<Reach>, Cycle> {
     if added.is_empty() {
@@ -63,11 +63,11 @@ pub(super) fn ordered(
     for &(before, after) in draft.edges.iter().chain(added) {
         preds[after].push(before);
     }
-    Reach::of(&preds).map(Some)
+    Reach::new(&preds).map(Some)
 }
 
 /// Returns the length of the longest path to each node.
-fn levels(reach: &Reach, nodes: &Contracted) -> Vector<StatementId, usize> {
+fn levels(reach: &Reach, nodes: &ContractedOrder) -> Vector<StatementId, usize> {
     let mut levels = Vector::filled(0usize, reach.len());
     for &statement in reach.topological() {
         // All members of a batch have the same predecessors.
@@ -78,9 +78,9 @@ fn levels(reach: &Reach, nodes: &Contracted) -> Vector<StatementId, usize> {
 }
 
 /// Grows chains.
-pub(super) struct Grow<'d, 'a> {
-    draft: &'d Draft<'a>,
-    pub nodes: Contracted,
+pub(super) struct ChainGrower<'d, 'a> {
+    draft: &'d ReducedProblem<'a>,
+    pub nodes: ContractedOrder,
     levels: Vector<StatementId, usize>,
     batched: BTreeSet<StatementId>,
     /// The members of chains found so far.
@@ -89,13 +89,13 @@ pub(super) struct Grow<'d, 'a> {
     crowded: BTreeSet<StatementId>,
 }
 
-impl<'d, 'a> Grow<'d, 'a> {
+impl<'d, 'a> ChainGrower<'d, 'a> {
     /// Starts without chains. In `reach`, the members of a batch must have equal neighbours.
-    pub fn new(draft: &'d Draft<'a>, reach: &Reach, batches: &[Batch]) -> Grow<'d, 'a> {
-        let nodes = Contracted::new(reach, batches);
+    pub fn new(draft: &'d ReducedProblem<'a>, reach: &Reach, batches: &[Batch]) -> ChainGrower<'d, 'a> {
+        let nodes = ContractedOrder::new(reach, batches);
         let levels = levels(reach, &nodes);
         let batched = batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
-        Grow { draft, nodes, levels, batched, taken: BTreeSet::new(), crowded: crowded(draft) }
+        ChainGrower { draft, nodes, levels, batched, taken: BTreeSet::new(), crowded: crowded(draft) }
     }
 
     /// Returns the chain that begins at a statement, if there is one.
@@ -130,32 +130,32 @@ impl<'d, 'a> Grow<'d, 'a> {
     /// # Errors
     ///
     /// The reason against it.
-    pub fn follow(&self, members: &[StatementId], next: StatementId) -> Result<(), Obstacle> {
+    pub fn follow(&self, members: &[StatementId], next: StatementId) -> Result<(), FusionObstacle> {
         let first = members[0];
         let (head, launch) = self.alike(first, next)?;
         self.fits(members, next)?;
         for (id, launch) in [(first, head), (next, launch)] {
             if launch.fuse == Fusing::Set {
-                return Err(Obstacle::Set(id));
+                return Err(FusionObstacle::Set(id));
             }
         }
         for (id, launch) in [(first, head), (next, launch)] {
             if launch.fuse == Fusing::Never {
-                return Err(Obstacle::Never(id));
+                return Err(FusionObstacle::Never(id));
             }
         }
         if launch.waits != head.waits {
-            return Err(Obstacle::Starts);
+            return Err(FusionObstacle::Starts);
         }
         members.iter().try_for_each(|&member| are_local(self.draft, member, next))?;
         if let Some(&batched) = [first, next].iter().find(|id| !self.is_free(**id)) {
-            return Err(Obstacle::Batched(batched));
+            return Err(FusionObstacle::Batched(batched));
         }
         if members.len() >= self.draft.tuning.fused {
-            return Err(Obstacle::Most);
+            return Err(FusionObstacle::MaxMembers);
         }
         if let Some(&crowded) = [first, next].iter().find(|id| self.crowded.contains(*id)) {
-            return Err(Obstacle::Crowd(crowded));
+            return Err(FusionObstacle::Crowd(crowded));
         }
         Ok(())
     }
@@ -165,34 +165,38 @@ impl<'d, 'a> Grow<'d, 'a> {
     /// # Errors
     ///
     /// The difference.
-    pub fn alike(&self, first: StatementId, next: StatementId) -> Result<(&'d Launch, &'d Launch), Obstacle> {
+    pub fn alike(
+        &self,
+        first: StatementId,
+        next: StatementId,
+    ) -> Result<(&'d Launch, &'d Launch), FusionObstacle> {
         let device = |id: StatementId| self.draft.program.statements[id].device;
-        let head = self.draft.launch(first).ok_or(Obstacle::Never(first))?;
-        let launch = self.draft.launch(next).ok_or(Obstacle::Never(next))?;
+        let head = self.draft.launch(first).ok_or(FusionObstacle::Never(first))?;
+        let launch = self.draft.launch(next).ok_or(FusionObstacle::Never(next))?;
         if device(first) != device(next) {
-            return Err(Obstacle::Devices);
+            return Err(FusionObstacle::Devices);
         }
         if launch.grid != head.grid {
-            return Err(Obstacle::Grids);
+            return Err(FusionObstacle::Grids);
         }
         if launch.block != head.block {
-            return Err(Obstacle::Blocks);
+            return Err(FusionObstacle::Blocks);
         }
         Ok((head, launch))
     }
 
     /// Checks that no path from a member to the launch passes another statement, and that fusing makes nothing wait
     /// longer.
-    pub fn fits(&self, members: &[StatementId], next: StatementId) -> Result<(), Obstacle> {
+    pub fn fits(&self, members: &[StatementId], next: StatementId) -> Result<(), FusionObstacle> {
         let head = self.levels[members[0]];
         let mut before = self.nodes.before[next].iter().filter(|id| !members.contains(id));
         if let Some(&late) = before.find(|&&id| self.levels[id] >= head) {
-            return Err(Obstacle::Before(late));
+            return Err(FusionObstacle::Before(late));
         }
         let after = members.iter().flat_map(|&member| &self.nodes.after[member]);
         let mut after = after.filter(|&&id| id != next && !members.contains(&id));
         match after.find(|&&id| self.levels[id] <= self.levels[next]) {
-            Some(&early) => Err(Obstacle::Behind(early)),
+            Some(&early) => Err(FusionObstacle::After(early)),
             None => Ok(()),
         }
     }
@@ -200,19 +204,19 @@ impl<'d, 'a> Grow<'d, 'a> {
 
 /// Returns the launches that could be fused but would get slower: those that share a level with others, if their
 /// kernels are long and have too many blocks.
-fn crowded(draft: &Draft<'_>) -> BTreeSet<StatementId> {
+fn crowded(draft: &ReducedProblem<'_>) -> BTreeSet<StatementId> {
     let may_be_fused =
         |&id: &StatementId| draft.launch(id).is_some_and(|launch| matches!(launch.fuse, Fusing::With(_)));
     let ids = || draft.launches.ids().filter(may_be_fused);
-    let levels = LaunchLevels::of(draft, ids());
+    let levels = LaunchLevels::new(draft, ids());
     let loses =
         |level: &LaunchLevel| level.launches > 1 && draft.tuning.loses_by_fusing(level.length, &level.grids);
     ids().filter(|&id| levels.level(id).is_some_and(loses)).collect()
 }
 
 /// Checks that where the two launches touch the same bytes and one writes, only equal block indices meet.
-fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<(), Obstacle> {
-    let launch = |id: StatementId| draft.launch(id).ok_or(Obstacle::Never(id));
+fn are_local(draft: &ReducedProblem<'_>, one: StatementId, other: StatementId) -> Result<(), FusionObstacle> {
+    let launch = |id: StatementId| draft.launch(id).ok_or(FusionObstacle::Never(id));
     let (first, second) = (launch(one)?, launch(other)?);
     if first.grid == [1; 3] {
         return Ok(());
@@ -220,14 +224,14 @@ fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<
     let accesses = |id: StatementId| &draft.program.statements[id].accesses;
     let footings = |launch: &'_ Launch, id: StatementId| match &launch.fuse {
         Fusing::With(footings) if footings.len() == accesses(id).len() => Ok(footings.clone()),
-        _ => Err(Obstacle::Never(id)),
+        _ => Err(FusionObstacle::Never(id)),
     };
     let (first, second) = (footings(first, one)?, footings(second, other)?);
     for (access, mine) in accesses(one).iter().zip(first.iter()) {
         let others = accesses(other).iter().zip(second.iter());
         for (_, theirs) in others.filter(|(other, _)| other.buffer == access.buffer) {
             if let Err(fault) = are_apart(one, mine, other, theirs) {
-                return Err(Obstacle::Access { of: one, buffer: access.buffer, fault });
+                return Err(FusionObstacle::Access { of: one, buffer: access.buffer, fault });
             }
         }
     }
@@ -235,7 +239,12 @@ fn are_local(draft: &Draft<'_>, one: StatementId, other: StatementId) -> Result<
 }
 
 /// Checks the accesses of two launches to one buffer.
-fn are_apart(one: StatementId, mine: &Footing, other: StatementId, theirs: &Footing) -> Result<(), Fault> {
+fn are_apart(
+    one: StatementId,
+    mine: &BlockFootprint,
+    other: StatementId,
+    theirs: &BlockFootprint,
+) -> Result<(), OverlapFault> {
     let pairs = [
         (&mine.writes, &theirs.reads, one),
         (&mine.reads, &theirs.writes, other),
@@ -247,12 +256,12 @@ fn are_apart(one: StatementId, mine: &Footing, other: StatementId, theirs: &Foot
             continue;
         }
         match (mine.at, theirs.at) {
-            (None, _) => return Err(Fault::Set(one)),
-            (_, None) => return Err(Fault::Set(other)),
-            (Some(at), Some(other_at)) if apart(mine_of, at, theirs_of, other_at) => {}
-            _ if matches!(mine_of, Region::Anywhere(_)) => return Err(Fault::Unknown(one)),
-            _ if matches!(theirs_of, Region::Anywhere(_)) => return Err(Fault::Unknown(other)),
-            _ => return Err(Fault::Shared { writes }),
+            (None, _) => return Err(OverlapFault::Set(one)),
+            (_, None) => return Err(OverlapFault::Set(other)),
+            (Some(at), Some(other_at)) if blocks_are_disjoint(mine_of, at, theirs_of, other_at) => {}
+            _ if matches!(mine_of, Region::Anywhere(_)) => return Err(OverlapFault::Unknown(one)),
+            _ if matches!(theirs_of, Region::Anywhere(_)) => return Err(OverlapFault::Unknown(other)),
+            _ => return Err(OverlapFault::Shared { writes }),
         }
     }
     Ok(())
@@ -293,7 +302,7 @@ pub fn contracted(
 
 /// Computes the memory that pieces of chains need.
 #[derive(Debug)]
-pub struct Held<'a> {
+pub struct PieceMemory<'a> {
     program: &'a Program,
     /// The bytes of each temporary; 0 for other buffers.
     bytes: Vector<BufferId, u64>,
@@ -301,15 +310,15 @@ pub struct Held<'a> {
     users: BTreeMap<BufferId, Vec<StatementId>>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> PieceMemory<'a> {
     /// Makes it from the bytes of each temporary (0 for other buffers), and the temporaries that may stay in
     /// registers.
     pub fn new(
         program: &'a Program,
         bytes: Vector<BufferId, u64>,
         registers: &BTreeSet<BufferId>,
-    ) -> Held<'a> {
-        Held { program, bytes, users: program.users(registers.iter().copied()) }
+    ) -> PieceMemory<'a> {
+        PieceMemory { program, bytes, users: program.users(registers.iter().copied()) }
     }
 
     /// Returns the bytes that launches need together as one kernel.
@@ -331,7 +340,7 @@ impl<'a> Held<'a> {
 ///
 /// For a chain of n members, with n at most [`Tuning::fused`](super::Tuning), O(n²) sums over its accesses.
 #[must_use]
-pub fn pieces(chains: &[Chain], most: u64, held: &Held<'_>) -> Vec<Chain> {
+pub fn pieces(chains: &[Chain], most: u64, held: &PieceMemory<'_>) -> Vec<Chain> {
     let mut pieces = Vec::new();
     for chain in chains {
         let mut first = 0;

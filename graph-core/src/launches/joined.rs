@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::Blocks;
 use super::decision::Batch;
-use super::draft::Draft;
 use super::launch::{Batching, Launch};
+use super::reduced_problem::ReducedProblem;
 use crate::ids::KernelId;
 use crate::index::{Vector, ids};
 use crate::ir::StatementId;
 
 /// The maximum number of sets of launches with equal successors that are compared with each other.
-const MOST_SETS: usize = 16;
+const MAX_SETS: usize = 16;
 
 /// Unites sets of launches that begin at the same time, each set with its own successors, if the successors of one
 /// set also wait for a longest launch of the other set.
@@ -25,8 +25,8 @@ const MOST_SETS: usize = 16;
 /// # Complexity
 ///
 /// Quadratic in the sets. At most 16 sets are compared.
-pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<StatementId>> {
-    let is_allowed = draft.tuning.late.0 > 0 && (2..=MOST_SETS).contains(&sets.len());
+pub(super) fn united(draft: &ReducedProblem<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<StatementId>> {
+    let is_allowed = draft.tuning.late.0 > 0 && (2..=MAX_SETS).contains(&sets.len());
     if !is_allowed || has_one_grid(draft, sets.iter().flatten()) {
         return sets;
     }
@@ -45,21 +45,24 @@ pub(super) fn united(draft: &Draft<'_>, sets: Vec<Vec<StatementId>>) -> Vec<Vec<
 }
 
 /// Returns true if every successor of any of the launches follows a launch with the most blocks of all.
-fn wait_for_a_longest(draft: &Draft<'_>, one: &[StatementId], other: &[StatementId]) -> bool {
+fn wait_for_a_longest(draft: &ReducedProblem<'_>, one: &[StatementId], other: &[StatementId]) -> bool {
     let launches = || one.iter().chain(other).filter_map(|&id| Some((id, draft.launch(id)?)));
     let Some((_, first)) = launches().next() else { return false };
     let most = launches().map(|(_, launch)| launch.blocks()).max();
     let is_longest = |launch: &Launch| Some(launch.blocks()) == most;
     launches().all(|(id, launch)| {
         launch.work == first.work
-            && behind(draft, id).all(|after| {
+            && timed_successors(draft, id).all(|after| {
                 launches().any(|(id, launch)| is_longest(launch) && draft.reach.precedes(id, after))
             })
     })
 }
 
 /// Returns the direct successors that take time.
-fn behind<'d>(draft: &'d Draft<'_>, id: StatementId) -> impl Iterator<Item = StatementId> + 'd {
+fn timed_successors<'d>(
+    draft: &'d ReducedProblem<'_>,
+    id: StatementId,
+) -> impl Iterator<Item = StatementId> + 'd {
     let takes_time = |id: &StatementId| !draft.program.statements[*id].kind.is_memory();
     draft.followers[id].iter().copied().filter(takes_time)
 }
@@ -75,7 +78,7 @@ fn behind<'d>(draft: &'d Draft<'_>, id: StatementId) -> impl Iterator<Item = Sta
 ///
 /// O(n log n) in the launches and their edges.
 pub(super) fn add(
-    draft: &Draft<'_>,
+    draft: &ReducedProblem<'_>,
     batches: &mut Vec<Batch>,
     chunks: impl Fn(&[StatementId], &mut Vec<Batch>),
 ) {
@@ -100,7 +103,7 @@ pub(super) fn add(
     for ((Reverse(level), ..), group) in groups {
         let mut sets: BTreeMap<BTreeSet<StatementId>, Vec<StatementId>> = BTreeMap::new();
         for id in group {
-            let behind = behind(draft, id).map(|after| node[after]).collect();
+            let behind = timed_successors(draft, id).map(|after| node[after]).collect();
             sets.entry(behind).or_default().push(id);
         }
         for (behind, members) in sets {
@@ -121,14 +124,14 @@ fn contract(node: &mut Vector<StatementId, StatementId>, batch: &Batch) {
     batch.members.iter().for_each(|&member| node[member] = batch.members[0]);
 }
 
-fn has_one_grid<'i>(draft: &Draft<'_>, ids: impl IntoIterator<Item = &'i StatementId>) -> bool {
+fn has_one_grid<'i>(draft: &ReducedProblem<'_>, ids: impl IntoIterator<Item = &'i StatementId>) -> bool {
     let grids: BTreeSet<Option<[u32; 3]>> =
         ids.into_iter().map(|&id| draft.launch(id).map(|launch| launch.grid)).collect();
     grids.len() < 2
 }
 
 /// Splits launches of one kernel into parts whose blocks stay below the limit.
-fn within(draft: &Draft<'_>, members: Vec<StatementId>) -> Vec<Vec<StatementId>> {
+fn within(draft: &ReducedProblem<'_>, members: Vec<StatementId>) -> Vec<Vec<StatementId>> {
     let mut parts: Vec<Vec<StatementId>> = Vec::new();
     let mut sum = Blocks::default();
     for id in members {

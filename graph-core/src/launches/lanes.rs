@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocks::Blocks;
 use super::decision::{Decision, by_member};
-use super::draft::{Contracted, Draft};
 use super::launch::Launch;
+use super::reduced_problem::{ContractedOrder, ReducedProblem};
 use crate::ir::{Device, StatementId};
 
 /// Adds edges between consecutive branches of each lane. Branches with launches in `free` are not serialised, since
 /// they are reserved for fusion.
-pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision, free: &BTreeSet<StatementId>) {
+pub(super) fn serialize(draft: &ReducedProblem<'_>, decision: &mut Decision, free: &BTreeSet<StatementId>) {
     let Decision { batches, edges, lanes, .. } = decision;
-    let nodes = Contracted::new(&draft.reach, batches);
+    let nodes = ContractedOrder::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single = |id: StatementId| {
         let is_free = !batched.contains_key(&id) && !free.contains(&id);
@@ -69,7 +69,7 @@ struct Branch {
 
 /// Returns the branch that begins at a node.
 fn branch<'l>(
-    nodes: &Contracted,
+    nodes: &ContractedOrder,
     head: StatementId,
     single: &impl Fn(StatementId) -> Option<&'l Launch>,
 ) -> Branch {

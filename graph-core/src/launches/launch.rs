@@ -36,7 +36,7 @@ pub struct Launch {
     /// True if the kernel has no loop, no calls and few instructions.
     pub short: bool,
     /// A bound on its loop iterations.
-    pub turns: TripCount,
+    pub trip_count: TripCount,
     /// True if its chain may be stacked with others.
     pub stack: bool,
 }
@@ -54,7 +54,7 @@ pub enum TripCount {
 
 /// How long a kernel runs, as far as it is known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Length {
+pub enum KernelLength {
     /// Few instructions and no loop.
     Short,
     /// Loops with few iterations.
@@ -67,12 +67,12 @@ pub enum Length {
 
 impl Launch {
     /// Returns the length of the kernel. Up to `few` iterations count as few.
-    pub fn length(&self, few: u64) -> Length {
-        match self.turns {
-            _ if self.short => Length::Short,
-            TripCount::AtMost(turns) if turns <= few => Length::Few,
-            TripCount::AtMost(_) | TripCount::Unknown => Length::Many,
-            TripCount::ByData => Length::ByData,
+    pub fn length(&self, few: u64) -> KernelLength {
+        match self.trip_count {
+            _ if self.short => KernelLength::Short,
+            TripCount::AtMost(turns) if turns <= few => KernelLength::Few,
+            TripCount::AtMost(_) | TripCount::Unknown => KernelLength::Many,
+            TripCount::ByData => KernelLength::ByData,
         }
     }
 
@@ -90,7 +90,7 @@ impl Launch {
 
     /// Returns the number of blocks.
     pub fn blocks(&self) -> Blocks {
-        Blocks::of(self.grid)
+        Blocks::from_grid(self.grid)
     }
 
     /// Returns the number of threads.
@@ -106,7 +106,7 @@ pub enum Batching {
     /// No batches.
     Never,
     /// Batches with a limited number of members.
-    Most {
+    UpTo {
         /// The limit for equal grids, stacked along a free dimension of the grid.
         equal: u32,
         /// The limit for any grids, flattened: the blocks of all members are consecutive.
@@ -123,12 +123,12 @@ pub enum Fusing {
     Set,
     /// Chains with launches of the same grid. Where two of them touch the same bytes and one writes, only equal
     /// block indices may meet. The footprints are ignored for grids of one block.
-    With(Arc<[Footing]>),
+    With(Arc<[BlockFootprint]>),
 }
 
 /// The memory that the blocks of a launch access through one buffer argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Footing {
+pub struct BlockFootprint {
     /// The offset of the pointer from the start of the buffer, in bytes. `None` if a setter may change it.
     pub at: Option<u64>,
     /// The bytes that each block may read.
@@ -139,7 +139,7 @@ pub struct Footing {
 
 /// The facts about an emitted kernel node: one launch, a batch, or a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct NodeLaunch {
     /// The number of blocks.
     pub blocks: Blocks,
     /// The number of threads.
@@ -150,22 +150,25 @@ pub struct Run {
     pub waits: bool,
 }
 
-impl Run {
+impl NodeLaunch {
     /// A kernel with one thread that begins with `griddepcontrol.wait`.
-    pub const SINGLE: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1, waits: true };
+    pub const SINGLE: NodeLaunch = NodeLaunch { blocks: Blocks::new(1), threads: 1, wave: 1, waits: true };
 
     /// Returns the facts about a chain. Its blocks are one member's blocks; for a stack, the sum over its chains.
     /// `None` if a member is not a launch.
-    pub fn of_chain<'l>(chain: &Chain, launch: impl Fn(StatementId) -> Option<&'l Launch>) -> Option<Run> {
-        let all = Run::of(chain.members.iter().map(|&member| launch(member)))?;
-        let first = Run::of(chain.chains().map(|members| launch(*members.first()?)))?;
-        Some(Run { wave: all.wave, waits: all.waits, ..first })
+    pub fn of_chain<'l>(
+        chain: &Chain,
+        launch: impl Fn(StatementId) -> Option<&'l Launch>,
+    ) -> Option<NodeLaunch> {
+        let all = NodeLaunch::of(chain.members.iter().map(|&member| launch(member)))?;
+        let first = NodeLaunch::of(chain.chains().map(|members| launch(*members.first()?)))?;
+        Some(NodeLaunch { wave: all.wave, waits: all.waits, ..first })
     }
 
     /// Returns the facts about a node, as a sum over its members: one launch or a batch. `None` if a member is not
     /// a launch.
-    pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
-        let one = |launch: &Launch| Run {
+    pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<NodeLaunch> {
+        let one = |launch: &Launch| NodeLaunch {
             blocks: launch.blocks(),
             threads: launch.threads(),
             wave: launch.wave,
@@ -175,7 +178,7 @@ impl Run {
         let first = one(launches.next()??);
         launches.try_fold(first, |all, launch| {
             let launch = one(launch?);
-            Some(Run {
+            Some(NodeLaunch {
                 blocks: all.blocks + launch.blocks,
                 threads: all.threads.saturating_add(launch.threads),
                 wave: all.wave.min(launch.wave),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
-use super::draft::Draft;
-use super::launch::Length;
+use super::launch::KernelLength;
+use super::reduced_problem::ReducedProblem;
 use crate::ir::{Device, StatementId};
 use crate::scopes::ScopeId;
 
@@ -13,7 +13,7 @@ type LevelKey = (Device, Option<ScopeId>, u32);
 
 /// The launches of each level.
 pub(super) struct LaunchLevels<'d, 'a> {
-    draft: &'d Draft<'a>,
+    draft: &'d ReducedProblem<'a>,
     levels: BTreeMap<LevelKey, LaunchLevel>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct LaunchLevel {
     /// Their blocks, by the wave size of their kernels.
     pub grids: BTreeMap<u32, Blocks>,
     /// The length of the longest kernel.
-    pub length: Length,
+    pub length: KernelLength,
 }
 
 impl<'d, 'a> LaunchLevels<'d, 'a> {
@@ -33,7 +33,10 @@ impl<'d, 'a> LaunchLevels<'d, 'a> {
     /// # Complexity
     ///
     /// O(n log n) in the statements.
-    pub fn of(draft: &'d Draft<'a>, statements: impl Iterator<Item = StatementId>) -> LaunchLevels<'d, 'a> {
+    pub fn new(
+        draft: &'d ReducedProblem<'a>,
+        statements: impl Iterator<Item = StatementId>,
+    ) -> LaunchLevels<'d, 'a> {
         let mut levels = LaunchLevels { draft, levels: BTreeMap::new() };
         for id in statements {
             let Some(launch) = draft.launch(id) else { continue };
@@ -57,6 +60,6 @@ impl<'d, 'a> LaunchLevels<'d, 'a> {
     }
 }
 
-fn key(draft: &Draft<'_>, id: StatementId) -> LevelKey {
+fn key(draft: &ReducedProblem<'_>, id: StatementId) -> LevelKey {
     (draft.program.statements[id].device, draft.scopes.around(id), draft.reach.levels()[id])
 }

@@ -47,7 +47,7 @@ pub fn cost(tuning: &Tuning, alone: Resources, form: Resources, free: u32, share
 }
 
 /// Returns the maximum acceptable cost of a batch.
-pub fn most_of(tuning: &Tuning, alone: Resources, share: Option<u32>) -> u64 {
+pub fn max_cost(tuning: &Tuning, alone: Resources, share: Option<u32>) -> u64 {
     let waves = share.map_or(MANY, |share| share.div_ceil(alone.blocks.max(1)).max(1));
     u64::from(tuning.residency.most / waves)
 }
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn fewer_blocks_and_spills_cost() {
-        for tuning in [Tuning::default(), Tuning::of((9, 0))] {
+        for tuning in [Tuning::default(), Tuning::for_capability((9, 0))] {
             let cost =
                 |blocks, local, share| cost(&tuning, ALONE, Resources { blocks, local, ..ALONE }, 38, share);
             assert_eq!(
@@ -79,11 +79,11 @@ mod tests {
             );
             assert!(cost(10, 0, Some(18)) > 0 && cost(9, 0, Some(18)) > cost(10, 0, Some(18)));
             assert!(cost(11, 0, Some(12)) >= 1_000 && cost(11, 0, None) >= 1_000);
-            assert!(cost(11, 0, Some(12)) > most_of(&tuning, ALONE, Some(12)));
+            assert!(cost(11, 0, Some(12)) > max_cost(&tuning, ALONE, Some(12)));
             let squeezed =
                 |registers| super::cost(&tuning, ALONE, Resources { registers, ..ALONE }, 44, Some(12));
             assert!(squeezed(44) == 0 && squeezed(40) > 0 && squeezed(32) > squeezed(40));
-            let most = |share| most_of(&tuning, ALONE, share);
+            let most = |share| max_cost(&tuning, ALONE, share);
             assert!(most(Some(0)) >= most(Some(24)) && most(Some(24)) >= most(Some(u32::MAX)));
             assert!(cost(12, 8, Some(12)) > 0 && cost(12, 64, Some(12)) > cost(12, 8, Some(12)));
             cost(0, u32::MAX, Some(u32::MAX));

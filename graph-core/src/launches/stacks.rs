@@ -9,18 +9,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::beginnings;
-use super::blocks::{Blocks, MOST_BLOCKS};
+use super::batch::begin_classes;
+use super::blocks::{Blocks, MAX_GRID_BLOCKS};
 use super::decision::Chain;
-use super::draft::{Contracted, Draft};
 use super::launch::{Batching, Launch};
+use super::reduced_problem::{ContractedOrder, ReducedProblem};
 use crate::ids::KernelId;
 use crate::index::{Vector, size};
-use crate::ir::{Kind, StatementId};
+use crate::ir::{StatementId, StatementKind};
 use crate::scopes::ScopeId;
 
 /// The maximum number of launches of a stack. Each of its launches gets edges to each launch of neighbouring nodes.
-const MOST_LAUNCHES: usize = 1 << 10;
+const MAX_LAUNCHES: usize = 1 << 10;
 
 /// The properties that stacked chains share: the conditional body, the class of the begin, the level, the block,
 /// true if they begin with a wait, and the kernels with their shared memory.
@@ -38,15 +38,15 @@ type StackCandidate = (Vec<Chain>, Option<u8>);
 ///
 /// O(n log n) in the launches and their edges.
 pub(super) fn stacked(
-    draft: &Draft<'_>,
-    nodes: &Contracted,
+    draft: &ReducedProblem<'_>,
+    nodes: &ContractedOrder,
     levels: &Vector<StatementId, usize>,
     chains: Vec<Chain>,
 ) -> Vec<Chain> {
     if draft.tuning.chains.stacked.is_none() || chains.len() < 2 {
         return chains;
     }
-    let begins = beginnings(draft);
+    let begins = begin_classes(draft);
     let (mut done, mut groups) = (Vec::new(), BTreeMap::<StackKey, Vec<Chain>>::new());
     for chain in chains {
         match key(draft, &begins, levels, &chain) {
@@ -89,7 +89,7 @@ pub(super) fn may_stack(launch: &Launch) -> bool {
 
 /// Returns the key of a chain. `None` if it cannot be stacked.
 fn key(
-    draft: &Draft<'_>,
+    draft: &ReducedProblem<'_>,
     begins: &Vector<StatementId, u32>,
     levels: &Vector<StatementId, usize>,
     chain: &Chain,
@@ -104,8 +104,9 @@ fn key(
 
 /// Splits chains that begin at the same time into sets that also end at the same time, or that are waited for
 /// together.
-fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) -> Vec<Vec<Chain>> {
-    let ends: Vec<BTreeSet<StatementId>> = group.iter().map(|chain| around.behind(chain).collect()).collect();
+fn sets(draft: &ReducedProblem<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) -> Vec<Vec<Chain>> {
+    let ends: Vec<BTreeSet<StatementId>> =
+        group.iter().map(|chain| around.timed_successors(chain).collect()).collect();
     if ends.windows(2).all(|pair| pair[0] == pair[1]) {
         return vec![group];
     }
@@ -130,13 +131,13 @@ fn sets(draft: &Draft<'_>, around: &ChainNeighbours<'_, '_>, group: Vec<Chain>) 
 
 /// Splits a set into as few stacks as the parameter space allows, of about equal sizes. Chains with different grids
 /// are stacked together if their blocks fit the limit for flattening, otherwise separately for each grid.
-fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
+fn cut(draft: &ReducedProblem<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
     let launch = |chain: &Chain| draft.launch(chain.members[0]);
     let grid = |chain: &Chain| launch(chain).map_or([0; 3], |launch| launch.grid);
     let mut grids: BTreeMap<[u32; 3], Vec<Chain>> = BTreeMap::new();
     let blocks: Blocks = set.iter().filter_map(launch).map(Launch::blocks).sum();
     let wave = set.iter().filter_map(launch).map(|launch| launch.wave).min().unwrap_or(0);
-    let fits = blocks <= Blocks::from(MOST_BLOCKS) && draft.tuning.fits_flat(blocks, wave);
+    let fits = blocks <= Blocks::from(MAX_GRID_BLOCKS) && draft.tuning.fits_flat(blocks, wave);
     let several = set.windows(2).any(|pair| grid(&pair[0]) != grid(&pair[1]));
     if several && fits {
         return chunks(draft, set, None);
@@ -154,7 +155,7 @@ fn cut(draft: &Draft<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
 }
 
 /// Splits chains into as few parts as the parameter space allows, of about equal sizes.
-fn chunks(draft: &Draft<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<StackCandidate> {
+fn chunks(draft: &ReducedProblem<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<StackCandidate> {
     let most = set.iter().map(|chain| most(draft, chain, axis)).min().unwrap_or(0).max(1);
     let count = set.len().div_ceil(most);
     let part = |at: usize| set[at * set.len() / count..(at + 1) * set.len() / count].to_vec();
@@ -162,27 +163,27 @@ fn chunks(draft: &Draft<'_>, set: Vec<Chain>, axis: Option<u8>) -> Vec<StackCand
 }
 
 /// Returns the maximum number of such chains in one stack.
-fn most(draft: &Draft<'_>, chain: &Chain, axis: Option<u8>) -> usize {
+fn most(draft: &ReducedProblem<'_>, chain: &Chain, axis: Option<u8>) -> usize {
     const WHOLE: usize = 1 << 24;
     let share = |&member: &StatementId| match draft.launch(member).map(|launch| launch.batch) {
-        Some(Batching::Most { equal, flat }) => {
+        Some(Batching::UpTo { equal, flat }) => {
             WHOLE / size(if axis.is_some() { equal } else { flat }).max(1)
         }
         _ => WHOLE,
     };
     let used: usize = chain.members.iter().map(share).sum();
-    (WHOLE / used.max(1)).min(draft.max_members).min(MOST_LAUNCHES / chain.members.len().max(1))
+    (WHOLE / used.max(1)).min(draft.max_members).min(MAX_LAUNCHES / chain.members.len().max(1))
 }
 
 /// Finds the statements before and after chains.
 struct ChainNeighbours<'n, 'a> {
-    draft: &'n Draft<'a>,
-    nodes: &'n Contracted,
+    draft: &'n ReducedProblem<'a>,
+    nodes: &'n ContractedOrder,
 }
 
 impl ChainNeighbours<'_, '_> {
     /// Returns the nodes after a chain that take time.
-    fn behind<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
+    fn timed_successors<'c>(&'c self, chain: &'c Chain) -> impl Iterator<Item = StatementId> + 'c {
         self.beside(chain, &self.nodes.after)
     }
 
@@ -207,17 +208,19 @@ impl ChainNeighbours<'_, '_> {
         let crossing = self.draft.tuning.crossing;
         let node = |id: StatementId| of.get(&id).map_or(Err(id), |stack| Ok(*stack));
         let before: BTreeSet<_> = chains.iter().flat_map(|chain| self.before(chain)).map(node).collect();
-        let behind: BTreeSet<_> = chains.iter().flat_map(|chain| self.behind(chain)).map(node).collect();
+        let behind: BTreeSet<_> =
+            chains.iter().flat_map(|chain| self.timed_successors(chain)).map(node).collect();
         debug_assert!(!before.contains(&Ok(at)) && !behind.contains(&Ok(at)));
         let is_call = |node: &Result<usize, StatementId>| {
-            node.is_err_and(|id| matches!(self.draft.program.statements[id].kind, Kind::Capture(_)))
+            node.is_err_and(|id| matches!(self.draft.program.statements[id].kind, StatementKind::Capture(_)))
         };
         let calls = |nodes: &BTreeSet<_>| nodes.len() >= crossing && nodes.iter().all(is_call);
         if calls(&before) && calls(&behind) {
             return false;
         }
         let of_chain = |chain: &Chain| {
-            let ends: BTreeSet<StatementId> = self.before(chain).chain(self.behind(chain)).collect();
+            let ends: BTreeSet<StatementId> =
+                self.before(chain).chain(self.timed_successors(chain)).collect();
             ends.len()
         };
         let written: usize = chains.iter().map(of_chain).sum();

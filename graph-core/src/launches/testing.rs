@@ -1,6 +1,6 @@
 //! Programs of launches, for the tests of decisions.
 
-use crate::ir::{Device, Kind, Options, Program, Statement};
+use crate::ir::{Device, Options, Program, Statement, StatementKind};
 
 /// Returns a program of `count` launches without accesses.
 pub(super) fn program(count: usize) -> Program {
@@ -9,7 +9,7 @@ pub(super) fn program(count: usize) -> Program {
         line: 1,
         column: 0,
         file: None,
-        kind: Kind::Launch(()),
+        kind: StatementKind::Launch(()),
         accesses: Vec::new().into(),
         after: Vec::new().into(),
         on: None,

@@ -2,7 +2,7 @@ use super::*;
 use crate::ids::{KernelId, OperationId};
 use crate::index::{Index, Vector, ids, narrow, size};
 use crate::ir::{Device, Program};
-use crate::operation::{Operation, What};
+use crate::operation::{Operation, OperationKind};
 use crate::overlap;
 use crate::reach::Reach;
 
@@ -33,19 +33,19 @@ impl Case {
             work: Vec::new(),
             wave: WAVE,
             grid_changes: false,
-            batch: Batching::Most { equal: 100, flat: 60 },
+            batch: Batching::UpTo { equal: 100, flat: 60 },
             waits: true,
             lanes: true,
             fuse: Fusing::Never,
             short: false,
-            turns: TripCount::Unknown,
+            trip_count: TripCount::Unknown,
             stack: true,
         };
         Case {
             launches: vec![Some(launch); count],
             others: vec![0; count],
             edges: Vec::new(),
-            tuning: Tuning::of((9, 0)),
+            tuning: Tuning::for_capability((9, 0)),
         }
     }
 
@@ -90,7 +90,7 @@ impl Case {
         let reach = |edges: &[(StatementId, StatementId)]| {
             let mut preds = crate::index::Vector::filled(Vec::new(), self.launches.len());
             edges.iter().for_each(|&(before, after)| preds[after].push(before));
-            Reach::of(&preds).expect("no cycle")
+            Reach::new(&preds).expect("no cycle")
         };
         let edges = ids_of(&self.edges);
         let (before, after) = (reach(&edges), reach(&[&edges[..], &decision.edges].concat()));
@@ -360,10 +360,10 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
 }
 
 /// Returns an operation for each launch, in order, with programmatic edges marked.
-fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
+fn marked(tuning: &Tuning, runs: &[NodeLaunch], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vector<OperationId, Operation> = (0..narrow(runs.len()))
         .map(|id| Operation {
-            what: What::KERNEL,
+            kind: OperationKind::KERNEL,
             after: edges
                 .iter()
                 .filter(|(_, to)| *to == id)
@@ -376,14 +376,16 @@ fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation>
             device: Device::FIRST,
         })
         .collect();
-    let count = overlap::mark(&mut list, tuning, |operation| Some(runs[operation.sources[0].index()]));
+    let count = overlap::mark_programmatic_edges(&mut list, tuning, |operation| {
+        Some(runs[operation.sources[0].index()])
+    });
     assert_eq!(count, list.iter().filter(|operation| operation.programmatic.is_some()).count());
     list.into()
 }
 
-const RUN: Run = Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true };
+const RUN: NodeLaunch = NodeLaunch { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true };
 
-fn chain_of(tuning: &Tuning, runs: &[Run]) -> Vec<(Option<u32>, bool)> {
+fn chain_of(tuning: &Tuning, runs: &[NodeLaunch]) -> Vec<(Option<u32>, bool)> {
     let edges: Vec<(u32, u32)> = (1..narrow(runs.len())).map(|id| (id - 1, id)).collect();
     marked(tuning, runs, &edges)[1..]
         .iter()
@@ -393,10 +395,10 @@ fn chain_of(tuning: &Tuning, runs: &[Run]) -> Vec<(Option<u32>, bool)> {
 
 #[test]
 fn edges_from_a_kernel_that_fills_the_device_leave_by_the_launch_order_port() {
-    let full = Run { blocks: Blocks::from(WAVE), ..RUN };
-    let tiny = Run { blocks: Blocks::new(1), threads: 64, ..RUN };
-    let rigid = Run { waits: false, ..full };
-    let tuning = &Tuning::of((9, 0));
+    let full = NodeLaunch { blocks: Blocks::from(WAVE), ..RUN };
+    let tiny = NodeLaunch { blocks: Blocks::new(1), threads: 64, ..RUN };
+    let rigid = NodeLaunch { waits: false, ..full };
+    let tuning = &Tuning::for_capability((9, 0));
     assert_eq!(chain_of(tuning, &[full, RUN, full]), [(Some(0), true), (Some(1), false)]);
     assert_eq!(chain_of(tuning, &[tiny, tiny, RUN]), [(Some(0), true), (Some(1), false)]);
     assert_eq!(chain_of(tuning, &[rigid, full, rigid]), [(Some(0), true), (None, false)]);
@@ -407,8 +409,8 @@ fn kernels_beside_others_have_programmatic_edges_but_no_launch_order() {
     // Concurrent chains: the operation of a step is `step * chains + chain`.
     let chains = |count: u32| {
         let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
-        let runs = vec![Run { blocks: Blocks::new(10_000), ..RUN }; 3 * size(count)];
-        let list = marked(&Tuning::of((9, 0)), &runs, &edges);
+        let runs = vec![NodeLaunch { blocks: Blocks::new(10_000), ..RUN }; 3 * size(count)];
+        let list = marked(&Tuning::for_capability((9, 0)), &runs, &edges);
         let programmatic = list.iter().filter(|operation| operation.programmatic.is_some()).count();
         (programmatic, list.iter().any(|operation| operation.launch_order))
     };
@@ -421,7 +423,7 @@ fn kernels_beside_others_have_programmatic_edges_but_no_launch_order() {
 #[test]
 fn devices_that_nobody_measured_get_the_safe_rules() {
     let unmeasured = |mut case: Case| {
-        case.tuning = Tuning::of((12, 0));
+        case.tuning = Tuning::for_capability((12, 0));
         case
     };
     assert_eq!(unmeasured(Case::chains(16, 5)).batches(), levels(16, 5));
@@ -431,7 +433,7 @@ fn devices_that_nobody_measured_get_the_safe_rules() {
     let small = Case::new(96).change(|_| true, |launch, id| launch.kernel = KernelId::from_u32(id));
     assert_eq!(unmeasured(small).serialized(), 0);
     let tuning = &Tuning::default();
-    let full = Run { blocks: Blocks::from(WAVE), ..RUN };
+    let full = NodeLaunch { blocks: Blocks::from(WAVE), ..RUN };
     assert_eq!(chain_of(tuning, &[full, RUN, RUN]), [(Some(0), false), (Some(1), false)]);
     let beside = marked(tuning, &[RUN; 4], &[(0, 2), (1, 3)]);
     assert!(beside.iter().all(|operation| operation.programmatic.is_none()));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::blocks::Blocks;
-use super::launch::{Launch, Length, Run};
+use super::launch::{KernelLength, Launch, NodeLaunch};
 
 /// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the whole
 /// device at once.
@@ -32,7 +32,7 @@ impl Waves {
 }
 
 /// More waves than any grid has.
-const NEVER: Waves = Waves(u64::MAX, 1);
+const ABOVE_ALL_GRIDS: Waves = Waves(u64::MAX, 1);
 
 /// The constants for one compute capability.
 ///
@@ -57,14 +57,14 @@ pub struct Tuning {
     /// The lanes of small branches that cannot be batched. `None` if branches are not serialised.
     pub lanes: Option<Lanes>,
     /// The limits for batches of unjoined chains.
-    pub chains: Chains,
+    pub chains: ChainLimits,
     /// The maximum number of blocks of a batch whose members are not assumed to begin at the same time but are
     /// waited for together (`launches/joined.rs`). If 0, launches with unequal grids are not united either. For
     /// 9.0, a training step of 120 launches took 424.7 us in 92 nodes and 431.7 us in 115 nodes; its launch took
     /// 7.8 and 12.7 us on the host.
     pub late: Waves,
     /// The rules for programmatic edges.
-    pub overlap: Overlap,
+    pub overlap: OverlapRules,
     /// The maximum number of launches fused into one kernel.
     pub fused: usize,
     /// The cost of batches whose kernel variant needs more registers.
@@ -117,7 +117,7 @@ pub struct Lanes {
 /// Kernels whose duration depends on data are never batched in chains. For 9.0, chains of 8 by 32 kernels, each
 /// running eight times as long as its neighbours, took 1.46x with 4 blocks each and 1.95x with 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chains {
+pub struct ChainLimits {
     /// From this number of chains on, chains are batched for any number of blocks. For 9.0, relative to the
     /// launches as written: 8 chains with one wave in total, halved, take 0.95 of the time; with two waves 1.00.
     pub many: usize,
@@ -181,9 +181,9 @@ pub struct Chains {
 /// for all takes, except in three rows of additions on four or more waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stacking {
-    /// Up to this number of loop iterations count as few (see [`Length::Few`]). Kernels with no more are stacked,
+    /// Up to this number of loop iterations count as few (see [`KernelLength::Few`]). Kernels with no more are stacked,
     /// whatever their blocks.
-    pub few_turns: u64,
+    pub few_iterations: u64,
     /// For other kernels: the maximum number of blocks of all concurrent chains on a level (see
     /// [`SideBySide::short`]).
     pub long: Waves,
@@ -223,7 +223,7 @@ pub struct SideBySide {
 
 /// The rules for programmatic edges from a kernel to its only dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overlap {
+pub struct OverlapRules {
     /// True if kernels that share their level with others get programmatic edges. For 9.0, 4, 8, 16 and 32 chains
     /// with up to one wave in total took 0.92, 0.99, 0.98 and 0.97 of the time. 38 graphs of real programs took
     /// 0.98 on average and 1.00 at most.
@@ -301,7 +301,7 @@ pub struct Residency {
 const FUSED: SideBySide = SideBySide { levels: Waves(2, 1), short: Waves(1, 1), long: Waves(1, 4) };
 
 /// When chains are stacked on compute capability 9.0.
-const STACKED: Stacking = Stacking { few_turns: 256, long: Waves(1, 4), full: Waves(4, 1) };
+const STACKED: Stacking = Stacking { few_iterations: 256, long: Waves(1, 4), full: Waves(4, 1) };
 
 /// Compute capability 9.0, measured on an H200 with 132 SMs, driver 580.159, with kernels of 256 threads. One wave
 /// is 1,056 blocks.
@@ -310,7 +310,7 @@ const HOPPER: Tuning = Tuning {
     crossing: 2,
     between_calls: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
-    chains: Chains {
+    chains: ChainLimits {
         many: 8,
         few: Waves(1, 1),
         halved: Waves(1, 5),
@@ -320,7 +320,10 @@ const HOPPER: Tuning = Tuning {
         stacked: Some(STACKED),
     },
     late: Waves(1, 1),
-    overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
+    overlap: OverlapRules {
+        beside_others: true,
+        launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }),
+    },
     fused: 32,
     residency: Residency { lost: 2, squeezed: 5, spilled: 10, most: 100 },
     hub: 4,
@@ -337,17 +340,17 @@ impl Default for Tuning {
             crossing: 2,
             between_calls: usize::MAX,
             lanes: None,
-            chains: Chains {
+            chains: ChainLimits {
                 many: usize::MAX,
                 few: Waves(1, 5),
                 halved: Waves(1, 5),
-                large: NEVER,
+                large: ABOVE_ALL_GRIDS,
                 pairs: Waves(0, 1),
                 fused: None,
                 stacked: None,
             },
             late: Waves(0, 1),
-            overlap: Overlap { beside_others: false, launch_order: None },
+            overlap: OverlapRules { beside_others: false, launch_order: None },
             fused: 32,
             residency: Residency { lost: 10, squeezed: 10, spilled: 10, most: 0 },
             hub: 4,
@@ -358,7 +361,7 @@ impl Default for Tuning {
 impl Tuning {
     /// Returns the constants for a compute capability (major, minor).
     #[must_use]
-    pub fn of(capability: (u32, u32)) -> Tuning {
+    pub fn for_capability(capability: (u32, u32)) -> Tuning {
         match capability {
             (9, 0) => HOPPER,
             _ => Tuning::default(),
@@ -394,7 +397,7 @@ impl Tuning {
     /// Returns true if even few unjoined chains are batched, in halves. `blocks` is the number of blocks of a
     /// level.
     pub fn gains_large(&self, blocks: Blocks, wave: u32) -> bool {
-        self.chains.large != NEVER && !self.chains.large.exceed(blocks, wave)
+        self.chains.large != ABOVE_ALL_GRIDS && !self.chains.large.exceed(blocks, wave)
     }
 
     /// Returns true if unjoined chains with two launches are batched whole. `blocks` is the number of blocks of a
@@ -422,15 +425,15 @@ impl Tuning {
     }
 
     /// Returns the length of a launch.
-    pub fn length_of(&self, launch: &Launch) -> Length {
-        launch.length(self.chains.stacked.map_or(0, |stacked| stacked.few_turns))
+    pub fn length_of(&self, launch: &Launch) -> KernelLength {
+        launch.length(self.chains.stacked.map_or(0, |stacked| stacked.few_iterations))
     }
 
     /// Returns true if unjoined chains are stacked instead of batched level by level. `grids` is as for
     /// [`Tuning::gains_by_fusing`]; `length` is the length of the longest kernel.
-    pub fn gains_by_stacking(&self, length: Length, grids: &BTreeMap<u32, Blocks>) -> bool {
+    pub fn gains_by_stacking(&self, length: KernelLength, grids: &BTreeMap<u32, Blocks>) -> bool {
         self.chains.stacked.is_some_and(|stacked| {
-            length <= Length::Few || stacked.long.hold_all(grids) || !stacked.full.hold_all(grids)
+            length <= KernelLength::Few || stacked.long.hold_all(grids) || !stacked.full.hold_all(grids)
         })
     }
 
@@ -438,8 +441,10 @@ impl Tuning {
     /// [`Tuning::gains_by_stacking`]. For 9.0, 8 chains with 64 blocks whose duration depends on data take 1.054 of
     /// the time as written with one kernel for each chain, and 1.060 with one for all. Their blocks stay on
     /// multiprocessors, some of which have more of the long ones.
-    pub fn loses_by_fusing(&self, length: Length, grids: &BTreeMap<u32, Blocks>) -> bool {
-        length == Length::ByData && self.chains.stacked.is_some() && !self.gains_by_stacking(length, grids)
+    pub fn loses_by_fusing(&self, length: KernelLength, grids: &BTreeMap<u32, Blocks>) -> bool {
+        length == KernelLength::ByData
+            && self.chains.stacked.is_some()
+            && !self.gains_by_stacking(length, grids)
     }
 
     /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.
@@ -448,7 +453,7 @@ impl Tuning {
     }
 
     /// Returns true if the edge between two kernels, each alone on its level, leaves by the launch-order port.
-    pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
+    pub fn uses_launch_order(&self, first: NodeLaunch, second: NodeLaunch) -> bool {
         let Some(LaunchOrder { full, tiny }) = self.overlap.launch_order else { return false };
         !full.exceed(first.blocks, first.wave) || first.threads <= tiny && second.threads <= tiny
     }

@@ -1,10 +1,10 @@
-//! Why a batch or a chain has no kernel.
+//! BatchObstacle a batch or a chain has no kernel.
 
 use std::fmt;
 
 use super::residency::Resources;
 
-/// Why no variant of a kernel runs a batch.
+/// BatchObstacle no variant of a kernel runs a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// No variant can be made or launched. The text is the reason of the driver or of the rewriting.
@@ -63,7 +63,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// Why a chain of launches has no fused kernel.
+/// BatchObstacle a chain of launches has no fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnfitChain {
     /// The kernel cannot be made or launched.

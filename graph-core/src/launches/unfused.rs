@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch;
-use super::decision::{Batch, Chain, Obstacle};
-use super::draft::Draft;
-use super::fusion::{Grow, ordered};
-use crate::ir::{Kind, StatementId};
+use super::decision::{Batch, Chain, FusionObstacle};
+use super::fusion::{ChainGrower, ordered};
+use super::reduced_problem::ReducedProblem;
+use crate::ir::{StatementId, StatementKind};
 use crate::reach::Cycle;
 
 /// Two consecutive launches that are not fused.
@@ -17,19 +17,19 @@ pub struct Unfused {
     /// The next launch, which is the first one of its chain.
     pub second: StatementId,
     /// The reason.
-    pub why: Obstacle,
+    pub why: FusionObstacle,
 }
 
 /// The nodes of a plan that stand for several launches.
 #[derive(Clone, Copy, Debug)]
-pub struct Emitted<'o> {
+pub struct MergedNodes<'o> {
     /// The batches.
     pub batches: &'o [Batch],
     /// The chains.
     pub chains: &'o [Chain],
 }
 
-impl Emitted<'_> {
+impl MergedNodes<'_> {
     /// Returns the launches that run concurrently in one node: the batches, and the launches at equal positions of
     /// stacked chains.
     pub(super) fn launches(&self) -> Vec<Batch> {
@@ -58,8 +58,8 @@ impl Emitted<'_> {
 ///
 /// The transitive reduction, and the search for chains.
 pub(super) fn unfused(
-    draft: &Draft<'_>,
-    emitted: Emitted<'_>,
+    draft: &ReducedProblem<'_>,
+    emitted: MergedNodes<'_>,
     lanes: &[(StatementId, StatementId)],
 ) -> Result<Vec<Unfused>, Cycle> {
     let mut added = batch::edges(draft, emitted.batches);
@@ -67,8 +67,8 @@ pub(super) fn unfused(
     let reach = ordered(draft, &added)?;
     let explained = UnfusedExplainer {
         draft,
-        now: Grow::new(draft, reach.as_ref().unwrap_or(&draft.reach), emitted.batches),
-        alone: Grow::new(draft, &draft.reach, &[]),
+        now: ChainGrower::new(draft, reach.as_ref().unwrap_or(&draft.reach), emitted.batches),
+        alone: ChainGrower::new(draft, &draft.reach, &[]),
         chain: emitted
             .chains
             .iter()
@@ -93,11 +93,11 @@ pub(super) fn unfused(
 
 /// Explains why consecutive launches are not fused.
 struct UnfusedExplainer<'d, 'a> {
-    draft: &'d Draft<'a>,
+    draft: &'d ReducedProblem<'a>,
     /// The order with the batches and lanes of the plan.
-    now: Grow<'d, 'a>,
+    now: ChainGrower<'d, 'a>,
     /// The order of the program.
-    alone: Grow<'d, 'a>,
+    alone: ChainGrower<'d, 'a>,
     /// The chain of each fused launch.
     chain: BTreeMap<StatementId, &'d [StatementId]>,
 }
@@ -111,14 +111,20 @@ impl UnfusedExplainer<'_, '_> {
         }
         if !is_launch(before) {
             let kind = &self.draft.program.statements[before].kind;
-            if !matches!(kind, Kind::Fill(_) | Kind::Copy(_) | Kind::Capture(_) | Kind::Host(_)) {
+            if !matches!(
+                kind,
+                StatementKind::Fill(_)
+                    | StatementKind::Copy(_)
+                    | StatementKind::Capture(_)
+                    | StatementKind::Host(_)
+            ) {
                 return None;
             }
             let &[first] = self.draft.reach.reduced()[before].as_slice() else { return None };
             let is_alone = self.draft.followers[before].len() == 1 && self.draft.followers[first].len() == 1;
             let is_alone = is_alone && self.draft.reach.reduced()[second].len() == 1;
             let is_pair = is_launch(first) && is_alone && self.alone.alike(first, second).is_ok();
-            return is_pair.then_some(Unfused { first, second, why: Obstacle::Between(before) });
+            return is_pair.then_some(Unfused { first, second, why: FusionObstacle::Between(before) });
         }
         let members = self.chain.get(&before).copied().unwrap_or_default();
         let is_first = self.chain.get(&second).is_none_or(|chain| chain[0] == second);
@@ -131,14 +137,14 @@ impl UnfusedExplainer<'_, '_> {
     }
 
     /// Returns the reason that a launch does not follow the members of a chain, or a single launch.
-    fn why(&self, members: &[StatementId], second: StatementId) -> Option<Obstacle> {
+    fn why(&self, members: &[StatementId], second: StatementId) -> Option<FusionObstacle> {
         let batched = members.iter().chain([&second]).copied().find(|&id| self.now.is_batched(id));
         let why = match batched {
             // A batch cannot be part of a chain, so check if its members as written could be.
-            Some(id) => self.alone.follow(members, second).err().unwrap_or(Obstacle::Batched(id)),
-            None => self.now.follow(members, second).err().unwrap_or(Obstacle::Room),
+            Some(id) => self.alone.follow(members, second).err().unwrap_or(FusionObstacle::Batched(id)),
+            None => self.now.follow(members, second).err().unwrap_or(FusionObstacle::Room),
         };
-        let differ = matches!(why, Obstacle::Grids | Obstacle::Blocks);
+        let differ = matches!(why, FusionObstacle::Grids | FusionObstacle::Blocks);
         (!differ || self.alone.fits(members, second).is_ok()).then_some(why)
     }
 }

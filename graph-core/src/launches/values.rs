@@ -1,6 +1,6 @@
 //! The values of a launch that need no driver handles.
 
-use cuweave_ptx::declare::Open;
+use cuweave_ptx::declare::DeclaredPart;
 
 use crate::ids::KernelId;
 
@@ -23,7 +23,7 @@ pub struct DeclaredParameter {
     /// Its name.
     pub name: &'static str,
     /// The properties of its declaration that the PTX does not prove, with the reasons.
-    pub unproved: &'static [(Open, &'static str)],
+    pub unproved: &'static [(DeclaredPart, &'static str)],
 }
 
 /// The values of a launch.

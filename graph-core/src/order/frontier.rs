@@ -3,7 +3,7 @@
 //! For each buffer it keeps the accesses that a later access may have to follow (the frontier). A write removes the
 //! accesses that it covers.
 
-use crate::bounds::Bounds;
+use crate::bounds::RangeBounds;
 use crate::index::{Vector, narrow, size};
 use crate::ir::{Access, BufferId, Lifetime, Mode, Program, StatementId};
 use crate::spans::{FEW, Spans};
@@ -18,7 +18,7 @@ use super::functions::Functions;
 /// O(accesses × (overlapping frontier + log frontier)) if bounds are numbers, else O(accesses × frontier).
 pub(super) fn infer(
     program: &Program,
-    bounds: &Bounds,
+    bounds: &RangeBounds,
     edge: &mut dyn FnMut(StatementId, StatementId, BufferId),
 ) {
     let mut frontiers: Vector<BufferId, Frontier> =
@@ -47,7 +47,7 @@ pub(super) fn infer(
 pub(super) fn infer_between(
     program: &Program,
     functions: &Functions,
-    bounds: &Bounds,
+    bounds: &RangeBounds,
     edge: &mut dyn FnMut(StatementId, StatementId, BufferId),
 ) {
     let mut earlier: Vector<BufferId, Vec<(StatementId, Option<Access>)>> =
@@ -88,7 +88,7 @@ impl Frontier {
         &mut self,
         id: StatementId,
         access: &Access,
-        bounds: &Bounds,
+        bounds: &RangeBounds,
         edge: &mut dyn FnMut(StatementId, StatementId, BufferId),
     ) {
         let (follows_reads, follows_atomics) = (access.mode != Mode::Read, access.mode != Mode::Atomic);
@@ -117,7 +117,7 @@ impl Frontier {
 
 /// Returns true if a write covers an earlier access that it overlaps. If the write covers only one end, trims the
 /// access.
-fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
+fn superseded(earlier: &mut Access, write: &Access, bounds: &RangeBounds) -> bool {
     let front = bounds.at_most(write.lo, earlier.lo);
     let back = bounds.at_most(earlier.hi, write.hi);
     if front && back {
@@ -142,7 +142,7 @@ struct Accesses {
 }
 
 impl Accesses {
-    fn push(&mut self, id: StatementId, access: Access, bounds: &Bounds) {
+    fn push(&mut self, id: StatementId, access: Access, bounds: &RangeBounds) {
         if let Some(spans) = &mut self.spans {
             spans.add(narrow(self.list.len()), bounds.span(access.lo, access.hi));
         }
@@ -152,7 +152,7 @@ impl Accesses {
         }
     }
 
-    fn index(&mut self, bounds: &Bounds) {
+    fn index(&mut self, bounds: &RangeBounds) {
         let mut spans = Spans::default();
         for (slot, (_, access)) in (0..).zip(self.list.iter().flatten()) {
             spans.add(slot, bounds.span(access.lo, access.hi));
@@ -165,7 +165,7 @@ impl Accesses {
     fn retain_overlapping(
         &mut self,
         access: &Access,
-        bounds: &Bounds,
+        bounds: &RangeBounds,
         keep: &mut dyn FnMut(StatementId, &mut Access) -> bool,
     ) {
         match (&self.spans, bounds.span(access.lo, access.hi)) {
@@ -193,7 +193,7 @@ impl Accesses {
         &mut self,
         slot: usize,
         access: &Access,
-        bounds: &Bounds,
+        bounds: &RangeBounds,
         keep: &mut dyn FnMut(StatementId, &mut Access) -> bool,
     ) {
         let Some((from, other)) = &mut self.list[slot] else { return };
@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// Returns the edges by comparing each access with every earlier one.
-    fn plain(accesses: &[Access], bounds: &Bounds) -> Vec<(StatementId, StatementId)> {
+    fn plain(accesses: &[Access], bounds: &RangeBounds) -> Vec<(StatementId, StatementId)> {
         let mut earlier: Vec<(StatementId, Access)> = Vec::new();
         let mut edges = Vec::new();
         for (id, access) in (0..).map(StatementId::from_u32).zip(accesses) {
@@ -271,7 +271,7 @@ mod tests {
                     Access { buffer, mode, lo: dim(lo), hi: dim(hi), relied_on: false }
                 })
                 .collect();
-            let bounds = Bounds::new(polys, Facts::default());
+            let bounds = RangeBounds::new(polys, Facts::default());
             let mut frontier = Frontier::default();
             let mut edges = Vec::new();
             for (id, access) in (0..).map(StatementId::from_u32).zip(&accesses) {

@@ -27,7 +27,7 @@ impl Effect<'_> {
 
 /// A use of shared state by a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Use<'a> {
+pub struct SharedUse<'a> {
     /// The launch.
     pub statement: StatementId,
     /// The effect.
@@ -38,7 +38,7 @@ pub struct Use<'a> {
     pub hi: u64,
 }
 
-impl Use<'_> {
+impl SharedUse<'_> {
     fn overlaps(&self, other: &Self) -> bool {
         self.lo < other.hi && other.lo < self.hi
     }
@@ -52,10 +52,10 @@ impl Use<'_> {
 #[derive(Default)]
 struct EffectFrontier<'a> {
     /// Uses that every later use with another effect must follow.
-    open: Vec<Use<'a>>,
+    open: Vec<SharedUse<'a>>,
     /// Uses that only later uses with this other effect must follow. All others follow a later use that follows
     /// them.
-    closed: Vec<(Use<'a>, Effect<'a>)>,
+    closed: Vec<(SharedUse<'a>, Effect<'a>)>,
 }
 
 /// Returns the edges that are missing to order the uses of one piece of state: in program order, between uses that
@@ -65,9 +65,13 @@ struct EffectFrontier<'a> {
 /// # Complexity
 ///
 /// O(uses × frontier) if `forward`; uses that commute with all others are not compared. Otherwise O(uses²).
-pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(StatementId, StatementId)> {
+pub fn missing_edges(
+    uses: &[SharedUse<'_>],
+    reach: &Reach,
+    forward: bool,
+) -> Vec<(StatementId, StatementId)> {
     let mut edges = Vec::new();
-    let mut order = |earlier: &Use<'_>, next: &Use<'_>| {
+    let mut order = |earlier: &SharedUse<'_>, next: &SharedUse<'_>| {
         let (first, second) = (earlier.statement, next.statement);
         let needed = first != second;
         if needed && !reach.ordered(first, second) {
@@ -86,7 +90,7 @@ pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(Statement
     } else {
         for (at, next) in uses.iter().enumerate() {
             let conflicts =
-                |earlier: &&Use<'_>| earlier.overlaps(next) && !earlier.effect.commutes(next.effect);
+                |earlier: &&SharedUse<'_>| earlier.overlaps(next) && !earlier.effect.commutes(next.effect);
             uses[..at].iter().filter(conflicts).for_each(|earlier| {
                 order(earlier, next);
             });
@@ -102,8 +106,8 @@ impl<'a> EffectFrontier<'a> {
     fn step(
         &mut self,
         effect: Effect<'a>,
-        next: &Use<'a>,
-        order: &mut impl FnMut(&Use<'a>, &Use<'a>) -> bool,
+        next: &SharedUse<'a>,
+        order: &mut impl FnMut(&SharedUse<'a>, &SharedUse<'a>) -> bool,
     ) {
         self.closed.retain(|(earlier, but)| {
             if *but == next.effect && earlier.overlaps(next) {
@@ -138,20 +142,20 @@ mod tests {
     const ADD: Effect<'static> = Reduction("add.u32");
     const MAX: Effect<'static> = Reduction("max.u32");
 
-    fn uses(list: &[(Effect<'static>, u64, u64)]) -> Vec<Use<'static>> {
-        let one = |(statement, &(effect, lo, hi))| Use { statement, effect, lo, hi };
+    fn uses(list: &[(Effect<'static>, u64, u64)]) -> Vec<SharedUse<'static>> {
+        let one = |(statement, &(effect, lo, hi))| SharedUse { statement, effect, lo, hi };
         ids(list.len()).zip(list).map(one).collect()
     }
 
     fn free(count: usize) -> Reach {
-        Reach::of(&crate::index::Vector::filled(Vec::new(), count)).unwrap()
+        Reach::new(&crate::index::Vector::filled(Vec::new(), count)).unwrap()
     }
 
     #[test]
     fn a_ticket_stands_between_reductions() {
         let uses = uses(&[(ADD, 0, 4), (Ordered, 0, 4), (ADD, 0, 4)]);
         let [a, b, c] = [0, 1, 2].map(StatementId::from_u32);
-        assert_eq!(missing(&uses, &free(3), true), [(a, b), (b, c)]);
+        assert_eq!(missing_edges(&uses, &free(3), true), [(a, b), (b, c)]);
     }
 
     #[test]
@@ -164,15 +168,15 @@ mod tests {
             (ADD, Reads, 1),
             (Ordered, Ordered, 1),
         ] {
-            assert_eq!(missing(&uses(&[(one, 0, 1), (other, 0, 1)]), &free(2), true).len(), edges);
-            assert_eq!(missing(&uses(&[(one, 0, 1), (other, 1, 2)]), &free(2), true), []);
+            assert_eq!(missing_edges(&uses(&[(one, 0, 1), (other, 0, 1)]), &free(2), true).len(), edges);
+            assert_eq!(missing_edges(&uses(&[(one, 0, 1), (other, 1, 2)]), &free(2), true), []);
         }
     }
 
     #[test]
     fn alternating_effects_make_a_chain() {
         let list: Vec<_> = (0..200).map(|at| (if at % 2 == 0 { ADD } else { MAX }, 0, 1)).collect();
-        assert_eq!(missing(&uses(&list), &free(200), true).len(), 199);
+        assert_eq!(missing_edges(&uses(&list), &free(200), true).len(), 199);
     }
 
     /// Every pair that does not commute is ordered, and no other, compared with the closure of all such pairs.
@@ -206,11 +210,11 @@ mod tests {
             let closure = |edges: &[(StatementId, StatementId)]| {
                 let mut preds = given.clone();
                 edges.iter().for_each(|&(before, after)| preds[after].push(before));
-                Reach::of(&preds).unwrap()
+                Reach::new(&preds).unwrap()
             };
             let reach = closure(&[]);
             let (few, all) =
-                (closure(&missing(&list, &reach, true)), closure(&missing(&list, &reach, false)));
+                (closure(&missing_edges(&list, &reach, true)), closure(&missing_edges(&list, &reach, false)));
             for (a, b) in ids(count).flat_map(|a| ids(count).map(move |b| (a, b))) {
                 assert_eq!(few.precedes(a, b), all.precedes(a, b), "{a} before {b} of {list:?}");
             }

@@ -24,7 +24,7 @@ pub struct Floor {
 
 /// The longest range of positions in which each node is tested separately. For longer ranges, descendants are found
 /// by bit rows.
-const STRETCH: usize = 256;
+const MAX_SHORT_RANGE: usize = 256;
 
 /// Returns the floor. If several nodes have the maximum, returns the first one in topological order.
 ///
@@ -35,7 +35,7 @@ const STRETCH: usize = 256;
 #[must_use]
 pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>, order: &BufferOrder) -> Floor {
     let mut load: Vector<Position, u64> = Vector::filled(0, reach.len());
-    let mut long = Long::new(reach, order);
+    let mut long = LongRanges::new(reach, order);
     let position = |v: &Node| reach.positions()[*v];
     let from_on = |from: Node, v: Node| from == v || reach.precedes(from, v);
     let lives_at = |b: BufferIndex, v: Node| {
@@ -46,7 +46,7 @@ pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>, order:
         let begins = order.begins[b].iter().map(position);
         let ends = order.ends[b].iter().map(position);
         let (Some(first), Some(last)) = (begins.min(), ends.max()) else { continue };
-        if !buffer.stays && last.index().saturating_sub(first.index()) < STRETCH {
+        if !buffer.stays && last.index().saturating_sub(first.index()) < MAX_SHORT_RANGE {
             for at in between(first, Position::new(last.index() + 1)) {
                 if lives_at(b, reach.topological()[at]) {
                     load[at] += buffer.size;
@@ -71,7 +71,7 @@ pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>, order:
 }
 
 /// The sum of the sizes of long live ranges at each node, as differences between neighbours.
-struct Long {
+struct LongRanges {
     /// Nodes without predecessors, successors and live ranges, such as memory statements. They count as part of
     /// every range, so that ranges have fewer gaps, and get no load.
     idle: Vec<u64>,
@@ -82,15 +82,15 @@ struct Long {
     needed: Vec<u64>,
 }
 
-impl Long {
-    fn new(reach: &Reach, order: &BufferOrder) -> Long {
+impl LongRanges {
+    fn new(reach: &Reach, order: &BufferOrder) -> LongRanges {
         let words = words(reach.len());
         let mut idle = vec![0; words];
         reach.isolated().for_each(|v| set(&mut idle, reach.positions()[v]));
         for &v in order.begins.iter().chain(&order.ends).flatten() {
             clear(&mut idle, reach.positions()[v]);
         }
-        Long { idle, change: vec![0; reach.len() + 1], range: vec![0; words], needed: vec![0; words] }
+        LongRanges { idle, change: vec![0; reach.len() + 1], range: vec![0; words], needed: vec![0; words] }
     }
 
     fn add(
@@ -214,8 +214,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_antichain_is_the_heaviest((preds, buffers) in graphs(12, 12)) {
-            let reach = Reach::of(&preds).unwrap();
-            let order = BufferOrder::of(&reach, &buffers);
+            let reach = Reach::new(&preds).unwrap();
+            let order = BufferOrder::new(&reach, &buffers);
             let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|b| b.size).collect();
             let bound = antichain(&order, &sizes);
             let mut heaviest = 0;
@@ -240,8 +240,8 @@ mod tests {
 
         #[test]
         fn the_floor_is_the_heaviest_node((preds, buffers) in graphs(16, 16)) {
-            let reach = Reach::of(&preds).unwrap();
-            let order = BufferOrder::of(&reach, &buffers);
+            let reach = Reach::new(&preds).unwrap();
+            let order = BufferOrder::new(&reach, &buffers);
             let floor = floor(&reach, &buffers, &order);
             let at_or_before = |a: Node, b: Node| a == b || reach.precedes(a, b);
             let here = |b: &PlannerBuffer, v: Node| {
@@ -252,7 +252,7 @@ mod tests {
                     && (b.stays || ends.any(|&u| at_or_before(v, u)))
             };
             let load = |v: Node| buffers.iter().filter(|b| here(b, v)).map(|b| b.size).sum::<u64>();
-            let mut long = Long::new(&reach, &order);
+            let mut long = LongRanges::new(&reach, &order);
             for (b, buffer) in buffers.enumerate() {
                 long.set_range(&reach, &order, &buffers, b);
                 let mut lives: Vec<Node> = reach.nodes(&long.range).collect();
@@ -260,7 +260,7 @@ mod tests {
                 prop_assert_eq!(lives, preds.ids().filter(|&v| here(buffer, v)).collect::<Vec<_>>());
             }
             // Treat all live ranges as long.
-            let mut long = Long::new(&reach, &order);
+            let mut long = LongRanges::new(&reach, &order);
             for b in buffers.ids() {
                 if !order.begins[b].is_empty() {
                     long.add(&reach, &order, &buffers, b);

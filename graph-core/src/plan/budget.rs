@@ -14,19 +14,19 @@ use super::indices::BufferIndex;
 use super::order::{BufferOrder, PlannerBuffer};
 use super::planning::{self, MemoryPlan, plan_ordered};
 use super::problem::{Effort, PlanError};
-use super::sequence::{Guide, Sequence, all, within};
+use super::sequence::{Sequence, SequencePriority, all, within};
 use crate::index::{Index, Vector};
 use crate::reach::{Node, Reach};
 use crate::scopes::Scopes;
 
 /// The maximum number of nodes of a graph for which all linear extensions are tried.
-const FEW_NODES: usize = 12;
+const MAX_NODES_FOR_ALL: usize = 12;
 /// The maximum number of linear extensions that are tried for such a graph.
-const MOST_ORDERS: usize = 2_000;
+const MAX_EXTENSIONS: usize = 2_000;
 /// Above this number of nodes, several pairs are ordered before the bound is computed again.
 const MANY_NODES: usize = 2_000;
 /// The maximum number of steps of a solution from which redundant steps are dropped.
-const FEW_STEPS: usize = 16;
+const MAX_DROPPABLE_STEPS: usize = 16;
 
 /// Why a budget is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ pub fn fit(
     effort: Effort,
 ) -> Result<BudgetedOrder, BudgetError> {
     let memories = rounded(memories)?;
-    let given = Graph::of(reach.clone(), &memories, costs);
+    let given = CostedOrder::new(reach.clone(), &memories, costs);
     let search = BudgetSearch { given: &given, scopes, memories: &memories, costs, budget, effort };
     let plans = search.plans(&given);
     if most(&plans).1 <= budget {
@@ -267,7 +267,7 @@ fn heads(reach: &Reach, costs: &Vector<Node, u64>) -> Vector<Node, u64> {
 }
 
 /// An order of the nodes, and the data derived from it.
-struct Graph {
+struct CostedOrder {
     reach: Reach,
     /// The order of the buffers of each memory.
     orders: Vec<BufferOrder>,
@@ -277,8 +277,8 @@ struct Graph {
     tails: Vector<Node, u64>,
 }
 
-impl Graph {
-    fn of(reach: Reach, memories: &[MemoryBuffers], costs: &Vector<Node, u64>) -> Graph {
+impl CostedOrder {
+    fn new(reach: Reach, memories: &[MemoryBuffers], costs: &Vector<Node, u64>) -> CostedOrder {
         let heads = heads(&reach, costs);
         let mut after = Vector::filled(0u64, reach.len());
         let mut tails = costs.clone();
@@ -288,8 +288,8 @@ impl Graph {
                 after[p] = after[p].max(tails[v]);
             }
         }
-        let orders = memories.iter().map(|buffers| BufferOrder::of(&reach, buffers)).collect();
-        Graph { reach, orders, heads, tails }
+        let orders = memories.iter().map(|buffers| BufferOrder::new(&reach, buffers)).collect();
+        CostedOrder { reach, orders, heads, tails }
     }
 
     fn path(&self) -> u64 {
@@ -326,7 +326,7 @@ struct OrderablePair {
 }
 
 struct BudgetSearch<'a> {
-    given: &'a Graph,
+    given: &'a CostedOrder,
     scopes: &'a Scopes,
     memories: &'a [MemoryBuffers],
     costs: &'a Vector<Node, u64>,
@@ -335,9 +335,9 @@ struct BudgetSearch<'a> {
 }
 
 /// The smallest plan so far: its largest memory, and the bytes of that memory.
-struct Best(Option<(usize, u64)>);
+struct SmallestPlan(Option<(usize, u64)>);
 
-impl Best {
+impl SmallestPlan {
     fn add(&mut self, found: &BudgetedOrder) {
         let (memory, bytes) = most(&found.plans);
         if self.0.is_none_or(|(_, best)| bytes < best) {
@@ -349,14 +349,14 @@ impl Best {
 impl BudgetSearch<'_> {
     /// Searches for edges. `unchanged` are the plans without added edges.
     fn run(&self, unchanged: &[MemoryPlan]) -> Result<BudgetedOrder, BudgetError> {
-        let mut best = Best(None);
+        let mut best = SmallestPlan(None);
         let mut targets = vec![self.budget; self.memories.len()];
         let mut feasible = false;
         // Offsets may need more bytes than the heaviest antichain, so targets are lowered by the difference.
         for _ in 0..8 {
             let mut shortest: Option<BudgetedOrder> = None;
             let mut lowest: Vec<u64> = vec![u64::MAX; self.memories.len()];
-            for guide in [Guide::Path, Guide::Bytes] {
+            for guide in [SequencePriority::Path, SequencePriority::Bytes] {
                 let Some(sequence) = self.sequence(guide, &targets) else {
                     continue;
                 };
@@ -381,8 +381,8 @@ impl BudgetSearch<'_> {
                 break;
             }
         }
-        if self.given.reach.len() <= FEW_NODES {
-            for sequence in all(&self.given.reach, self.scopes, MOST_ORDERS) {
+        if self.given.reach.len() <= MAX_NODES_FOR_ALL {
+            for sequence in all(&self.given.reach, self.scopes, MAX_EXTENSIONS) {
                 let found = self.linearized(&sequence);
                 best.add(&found);
                 if found.most() <= self.budget {
@@ -393,7 +393,8 @@ impl BudgetSearch<'_> {
                 }
             }
         } else if feasible
-            && let Some(sequence) = self.sequence(Guide::Bytes, &vec![self.budget; self.memories.len()])
+            && let Some(sequence) =
+                self.sequence(SequencePriority::Bytes, &vec![self.budget; self.memories.len()])
         {
             let found = self.linearized(&sequence);
             best.add(&found);
@@ -424,7 +425,7 @@ impl BudgetSearch<'_> {
         lowered
     }
 
-    fn sequence(&self, guide: Guide, targets: &[u64]) -> Option<Sequence> {
+    fn sequence(&self, guide: SequencePriority, targets: &[u64]) -> Option<Sequence> {
         let given = self.given;
         let memories = self.memories.iter().zip(&given.orders);
         within(&given.reach, self.scopes, memories, &given.tails, guide, targets)
@@ -433,7 +434,7 @@ impl BudgetSearch<'_> {
     /// Orders pairs of buffers as in `sequence` until the heaviest antichain of each memory is at most its target.
     fn order_pairs(&self, sequence: &Sequence, targets: &[u64]) -> BudgetedOrder {
         let mut steps: Vec<OrderedPair> = Vec::new();
-        let mut graph = Graph::of(self.given.reach.clone(), self.memories, self.costs);
+        let mut graph = CostedOrder::new(self.given.reach.clone(), self.memories, self.costs);
         for (memory, &target) in targets.iter().enumerate() {
             graph = self.order_pairs_of(memory, target, sequence, graph, &mut steps);
         }
@@ -445,9 +446,9 @@ impl BudgetSearch<'_> {
         memory: usize,
         target: u64,
         sequence: &Sequence,
-        mut graph: Graph,
+        mut graph: CostedOrder,
         steps: &mut Vec<OrderedPair>,
-    ) -> Graph {
+    ) -> CostedOrder {
         let buffers = &self.memories[memory];
         let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
         let mut bound = antichain(&graph.orders[memory], &sizes);
@@ -477,10 +478,10 @@ impl BudgetSearch<'_> {
                 taken.iter().map(|&(b, c)| graph.edges(memory, b, c, self.scopes)).collect();
             edges.iter().flatten().for_each(|&(u, f)| preds[f].push(u));
             // All edges agree with the linear extension.
-            let Ok(reach) = Reach::of(&preds) else {
+            let Ok(reach) = Reach::new(&preds) else {
                 break;
             };
-            let next = Graph::of(reach, self.memories, self.costs);
+            let next = CostedOrder::new(reach, self.memories, self.costs);
             let next_bound = antichain(&next.orders[memory], &sizes);
             let (mut saves, mut costs) =
                 (bound.bytes.saturating_sub(next_bound.bytes), next.path() - graph.path());
@@ -499,7 +500,7 @@ impl BudgetSearch<'_> {
     fn pairs(
         &self,
         memory: usize,
-        graph: &Graph,
+        graph: &CostedOrder,
         sequence: &Sequence,
         among: &[BufferIndex],
     ) -> Vec<OrderablePair> {
@@ -535,20 +536,20 @@ impl BudgetSearch<'_> {
             let (before, after) = self.scopes.lifted(pair[0], pair[1]);
             preds[after].push(before);
         }
-        let graph = match Reach::of(&preds) {
-            Ok(reach) => Graph::of(reach, self.memories, self.costs),
+        let graph = match Reach::new(&preds) {
+            Ok(reach) => CostedOrder::new(reach, self.memories, self.costs),
             // A linear extension closes no cycle.
-            Err(_) => Graph::of(self.given.reach.clone(), self.memories, self.costs),
+            Err(_) => CostedOrder::new(self.given.reach.clone(), self.memories, self.costs),
         };
         self.budgeted(graph, Vec::new())
     }
 
-    fn plans(&self, graph: &Graph) -> Vec<MemoryPlan> {
+    fn plans(&self, graph: &CostedOrder) -> Vec<MemoryPlan> {
         let memories = self.memories.iter().zip(&graph.orders);
         memories.map(|(buffers, order)| plan_ordered(&graph.reach, buffers, order, self.effort)).collect()
     }
 
-    fn budgeted(&self, graph: Graph, steps: Vec<OrderedPair>) -> BudgetedOrder {
+    fn budgeted(&self, graph: CostedOrder, steps: Vec<OrderedPair>) -> BudgetedOrder {
         let plans = self.plans(&graph);
         let mut edges = Vec::new();
         for (v, list) in graph.reach.reduced().enumerate() {
@@ -562,7 +563,7 @@ impl BudgetSearch<'_> {
 
     /// Drops each step, from last to first, without which the plan still fits and the critical path is not longer.
     fn without_redundant(&self, mut found: BudgetedOrder) -> BudgetedOrder {
-        if found.steps.len() > FEW_STEPS {
+        if found.steps.len() > MAX_DROPPABLE_STEPS {
             return found;
         }
         let mut at = found.steps.len();
@@ -574,10 +575,10 @@ impl BudgetSearch<'_> {
             for &(u, f) in steps.iter().flat_map(|step| &step.edges) {
                 preds[f].push(u);
             }
-            let Ok(reach) = Reach::of(&preds) else {
+            let Ok(reach) = Reach::new(&preds) else {
                 continue;
             };
-            let graph = Graph::of(reach, self.memories, self.costs);
+            let graph = CostedOrder::new(reach, self.memories, self.costs);
             if self.memories.iter().zip(&graph.orders).any(|(buffers, order)| self.exceeds(buffers, order)) {
                 continue;
             }

@@ -128,7 +128,7 @@ impl Gap {
 
 /// The sort keys of the greedy orders, for each buffer: its size, the number of its cliques (`width`), the weight
 /// of its heaviest clique (`contention`), size times width (`area`), and the rank of its begin.
-pub(super) struct Traits {
+pub(super) struct PlacementKeys {
     pub size: Vector<Rank, u64>,
     pub width: Vector<Rank, u64>,
     pub contention: Vector<Rank, u64>,
@@ -136,8 +136,8 @@ pub(super) struct Traits {
     pub begins: Vector<Rank, i64>,
 }
 
-impl Traits {
-    pub fn of(problem: &Problem) -> Traits {
+impl PlacementKeys {
+    pub fn new(problem: &Problem) -> PlacementKeys {
         let n = problem.sizes.len();
         let (mut width, mut contention) = (Vector::filled(0u64, n), Vector::filled(0u64, n));
         for clique in &problem.cliques {
@@ -149,7 +149,7 @@ impl Traits {
         }
         let area =
             width.iter().zip(&problem.sizes).map(|(width, size)| width.saturating_mul(*size)).collect();
-        Traits { size: problem.sizes.clone(), width, contention, area, begins: problem.begins.clone() }
+        PlacementKeys { size: problem.sizes.clone(), width, contention, area, begins: problem.begins.clone() }
     }
 
     /// Returns the buffers in descending lexicographic order of the keys.
@@ -161,7 +161,7 @@ impl Traits {
 
     /// Returns the orders to try, most promising first. Each is computed lazily.
     pub fn orders(&self, first_by_size: bool) -> impl Iterator<Item = Vec<Rank>> + '_ {
-        let Traits { size, width, contention, area, begins } = self;
+        let PlacementKeys { size, width, contention, area, begins } = self;
         let order = move |nth: usize| match nth {
             0 => self.order([contention, area, width]),
             1 => self.order([size, width, contention]),

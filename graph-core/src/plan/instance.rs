@@ -23,7 +23,7 @@ pub(super) struct ProblemTables<'p> {
 }
 
 impl<'p> ProblemTables<'p> {
-    pub fn of(problem: &'p Problem) -> ProblemTables<'p> {
+    pub fn new(problem: &'p Problem) -> ProblemTables<'p> {
         let mut cliques_of = Vector::filled(Vector::new(), problem.sizes.len());
         for (s, clique) in ids(problem.cliques.len()).zip(&problem.cliques) {
             for &b in clique.iter().filter(|&&b| problem.sizes[b] > 0) {

@@ -68,7 +68,7 @@ pub(super) struct Intervals {
 impl Intervals {
     /// Returns the intervals of a problem. `None` if its interference graph is not recognised as an interval graph,
     /// or if the sizes are not multiples of all alignments.
-    pub fn of(problem: &Problem) -> Option<Intervals> {
+    pub fn recognise(problem: &Problem) -> Option<Intervals> {
         let n = problem.sizes.len();
         let grain = problem.sizes.iter().copied().fold(0, common_divisor);
         if problem.aligns.iter().any(|&align| !grain.is_multiple_of(align)) {

@@ -49,4 +49,4 @@ pub use order::{BufferOrder, PlannerBuffer};
 pub use placement::place_all;
 pub use planning::{MemoryPlan, plan};
 pub(crate) use problem::room;
-pub use problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem};
+pub use problem::{Bound, Effort, MAX_TOTAL_BYTES, Offsets, PlanError, Problem};

@@ -21,13 +21,13 @@ use crate::index::Vector;
 use crate::reach::{Node, Reach};
 
 /// The maximum average number of edges between memory nodes for each buffer.
-const EDGES_A_BUFFER: usize = 2;
+const MAX_EDGES_PER_BUFFER: usize = 2;
 /// The number of latest frees considered as predecessor of a free.
-const LATEST: usize = 256;
+const MAX_CONSIDERED_FREES: usize = 256;
 
 /// The edges between memory nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MemoryNodes {
+pub struct MemoryNodeEdges {
     /// For each buffer, the buffers whose frees its alloc depends on, sorted.
     pub alloc_after: Vector<BufferIndex, Vec<BufferIndex>>,
     /// For each buffer, the buffers whose frees its free depends on, sorted.
@@ -44,14 +44,14 @@ pub fn memory_nodes(
     reach: &Reach,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
     order: &BufferOrder,
-) -> MemoryNodes {
-    let mut linker = Linker::of(reach, buffers, order);
+) -> MemoryNodeEdges {
+    let mut linker = MemoryEdgeChooser::new(reach, buffers, order);
     linker.run();
-    MemoryNodes { alloc_after: linker.alloc_after, free_after: linker.free_after }
+    MemoryNodeEdges { alloc_after: linker.alloc_after, free_after: linker.free_after }
 }
 
 /// Adds the edges of allocs and frees, in topological order of the graph.
-struct Linker<'a> {
+struct MemoryEdgeChooser<'a> {
     reach: &'a Reach,
     buffers: &'a Vector<BufferIndex, PlannerBuffer>,
     order: &'a BufferOrder,
@@ -72,16 +72,16 @@ struct Linker<'a> {
     freed: usize,
 }
 
-impl<'a> Linker<'a> {
-    fn of(
+impl<'a> MemoryEdgeChooser<'a> {
+    fn new(
         reach: &'a Reach,
         buffers: &'a Vector<BufferIndex, PlannerBuffer>,
         order: &'a BufferOrder,
-    ) -> Linker<'a> {
+    ) -> MemoryEdgeChooser<'a> {
         let n = buffers.len();
         let after = order.after_rows();
         let count = |&rank: &Rank| bits::count(after.row(rank));
-        Linker {
+        MemoryEdgeChooser {
             reach,
             buffers,
             order,
@@ -145,7 +145,7 @@ impl<'a> Linker<'a> {
             let taken = self.alloc_after[c].len();
             // Each buffer that is not freed yet may need one more edge for its free.
             let spent = self.edges + self.allocs - self.freed;
-            if taken > 0 && spent >= EDGES_A_BUFFER * self.allocs {
+            if taken > 0 && spent >= MAX_EDGES_PER_BUFFER * self.allocs {
                 break;
             }
             or_into(&mut freed, self.freed_at_free.row(b));
@@ -171,7 +171,7 @@ impl<'a> Linker<'a> {
                 let wider = after_row(b);
                 after.iter().zip(wider).all(|(after, wider)| after & !wider == 0)
             };
-            let near = self.frees.iter().rev().take(LATEST).copied();
+            let near = self.frees.iter().rev().take(MAX_CONSIDERED_FREES).copied();
             let link = near.filter(|&b| !has(&freed, b) && within(b)).min_by_key(|&b| self.after_count[b]);
             if let Some(b) = link {
                 or_into(&mut freed, self.freed_at_free.row(b));
@@ -192,7 +192,7 @@ mod tests {
     use crate::plan::testing::{Family, graphs, listed, preds};
     use proptest::prelude::*;
 
-    impl MemoryNodes {
+    impl MemoryNodeEdges {
         fn edges(&self) -> usize {
             self.alloc_after.iter().chain(&self.free_after).map(Vec::len).sum()
         }
@@ -201,8 +201,8 @@ mod tests {
     proptest! {
         #[test]
         fn memory_nodes_order_nothing_else((preds, buffers) in graphs(30, 40)) {
-            let reach = Reach::of(&preds).unwrap();
-            let order = BufferOrder::of(&reach, &buffers);
+            let reach = Reach::new(&preds).unwrap();
+            let order = BufferOrder::new(&reach, &buffers);
             let nodes = memory_nodes(&reach, &buffers, &order);
             let (n, m) = (preds.len(), buffers.len());
             let alloc = |b: BufferIndex| Node::new(n + b.index());
@@ -218,7 +218,7 @@ mod tests {
                 }
                 all[alloc(b)].extend(nodes.alloc_after[b].iter().map(|&a| free(a)));
             }
-            let whole = Reach::of(&all).unwrap();
+            let whole = Reach::new(&all).unwrap();
             for u in preds.ids() {
                 for v in preds.ids() {
                     prop_assert_eq!(whole.precedes(u, v), reach.precedes(u, v), "kernels {} {}", u, v);
@@ -244,10 +244,10 @@ mod tests {
     /// next.
     #[test]
     fn a_chain_reuses_at_once() {
-        let reach = Reach::of(&preds(Family::Chain, 100, |_| 0)).unwrap();
+        let reach = Reach::new(&preds(Family::Chain, 100, |_| 0)).unwrap();
         let buffers: Vector<BufferIndex, PlannerBuffer> = (0..99).map(|v| buffer(&[v, v + 1])).collect();
-        let order = BufferOrder::of(&reach, &buffers);
-        let mut linker = Linker::of(&reach, &buffers, &order);
+        let order = BufferOrder::new(&reach, &buffers);
+        let mut linker = MemoryEdgeChooser::new(&reach, &buffers, &order);
         linker.run();
         for c in buffers.ids() {
             let row = linker.freed_at_alloc.row(c);
@@ -264,7 +264,7 @@ mod tests {
         let layer = |l: usize| (l * width..(l + 1) * width).collect::<Vec<usize>>();
         let preds: Vec<Vec<usize>> =
             (0..width * layers).map(|v| (v / width).checked_sub(1).map(layer).unwrap_or_default()).collect();
-        let reach = Reach::of(&listed(&preds)).unwrap();
+        let reach = Reach::new(&listed(&preds)).unwrap();
         let buffers: Vector<BufferIndex, PlannerBuffer> = (0..width * (layers - 1))
             .map(|v| {
                 let mut users = layer(v / width + 1);
@@ -272,8 +272,8 @@ mod tests {
                 buffer(&users)
             })
             .collect();
-        let order = BufferOrder::of(&reach, &buffers);
-        let mut linker = Linker::of(&reach, &buffers, &order);
+        let order = BufferOrder::new(&reach, &buffers);
+        let mut linker = MemoryEdgeChooser::new(&reach, &buffers, &order);
         linker.run();
         assert!(linker.edges <= 2 * buffers.len());
         for c in buffers.ids() {

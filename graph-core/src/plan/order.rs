@@ -68,7 +68,7 @@ impl BufferOrder {
     /// ancestors with one of its predecessors, as in chains, fork-joins and layers. At worst O(reduced edges ×
     /// buffers / 64) time and nodes × buffers / 7 bytes.
     #[must_use]
-    pub fn of(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>) -> BufferOrder {
+    pub fn new(reach: &Reach, buffers: &Vector<BufferIndex, PlannerBuffer>) -> BufferOrder {
         let n = buffers.len();
         let (mut begins, mut ends) = (Vector::with_capacity(n), Vector::with_capacity(n));
         let mut nodes: Vec<Node> = Vec::new();
@@ -207,8 +207,8 @@ mod tests {
     proptest! {
         #[test]
         fn before_is_its_definition((preds, buffers) in graphs(24, 80)) {
-            let reach = Reach::of(&preds).unwrap();
-            let order = BufferOrder::of(&reach, &buffers);
+            let reach = Reach::new(&preds).unwrap();
+            let order = BufferOrder::new(&reach, &buffers);
             let conflicts = order.conflicts();
             for b in buffers.ids() {
                 for c in buffers.ids() {

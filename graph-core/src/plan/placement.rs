@@ -1,6 +1,6 @@
 //! Placement of buffers: greedy in several orders, then search.
 
-use super::greedy::{GreedyLayout, Traits, place};
+use super::greedy::{GreedyLayout, PlacementKeys, place};
 use super::indices::Rank;
 use super::problem::{Effort, Offsets, Problem};
 use super::{cliques, intervals, portfolio};
@@ -14,10 +14,10 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let goal = problem.cliques.iter().map(weight).max().unwrap_or(0).max(problem.bound.bytes);
     let n = wide(problem.sizes.len());
     let mut steps = effort.steps(problem.sizes.len());
-    let intervals = intervals::Intervals::of(problem);
+    let intervals = intervals::Intervals::recognise(problem);
     let enough = steps / 2;
     let mut best: Option<GreedyLayout> = None;
-    let traits = Traits::of(problem);
+    let traits = PlacementKeys::new(problem);
     // For intervals, the order by size packs best, and the steps may not suffice for all orders.
     for order in traits.orders(intervals.is_some()) {
         let layout = place(problem, &order, &mut steps);

@@ -4,7 +4,7 @@ use super::bounds::{Floor, antichain, floor};
 use super::indices::{BufferIndex, Rank};
 use super::order::{BufferOrder, PlannerBuffer};
 use super::placement::place_all;
-use super::problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem, common_divisor, room};
+use super::problem::{Bound, Effort, MAX_TOTAL_BYTES, Offsets, PlanError, Problem, common_divisor, room};
 use super::{check, cliques};
 use crate::index::{Index, Vector};
 use crate::reach::Reach;
@@ -55,7 +55,7 @@ pub fn plan(
     effort: Effort,
 ) -> Result<MemoryPlan, PlanError> {
     let buffers = rounded(buffers)?;
-    let order = BufferOrder::of(reach, &buffers);
+    let order = BufferOrder::new(reach, &buffers);
     Ok(plan_ordered(reach, &buffers, &order, effort))
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn rounded(
         grain = common_divisor(grain, buffer.align);
         sum = room(buffer.size, buffer.align)
             .and_then(|room| sum.checked_add(room))
-            .filter(|&sum| sum <= MOST_BYTES)
+            .filter(|&sum| sum <= MAX_TOTAL_BYTES)
             .ok_or(PlanError::Overflow(b))?;
     }
     let mut buffers = buffers.clone();

@@ -2,13 +2,13 @@
 //! best for all problems, and a search with bad early decisions seldom recovers. When all have failed, random
 //! priorities replace them, until the lower bound is reached or no steps are left.
 
-use super::greedy::{GreedyLayout, Traits};
+use super::greedy::{GreedyLayout, PlacementKeys};
 use super::indices::Rank;
 use super::instance::ProblemTables;
 use super::intervals::Intervals;
 use super::problem::{Problem, common_divisor, end};
 use super::random::Random;
-use super::search::{self, Outcome, Rule};
+use super::search::{self, BranchingRule, SearchOutcome};
 use super::skyline::{self, Preference};
 use crate::index::{Vector, narrow, wide};
 
@@ -16,7 +16,7 @@ use crate::index::{Vector, narrow, wide};
 enum Strategy {
     /// [`search`], for any interference graph: the priority of each buffer (0 is the highest), and the branching
     /// rule.
-    Cliques(Vector<Rank, u32>, Rule),
+    Cliques(Vector<Rank, u32>, BranchingRule),
     /// [`skyline`], for live ranges that are intervals.
     Skyline(Preference<'static>),
     /// [`skyline`], with a priority for each buffer.
@@ -31,8 +31,8 @@ pub(super) fn improve(
     goal: u64,
     steps: &mut u64,
 ) -> GreedyLayout {
-    let traits = Traits::of(problem);
-    let instance = ProblemTables::of(problem);
+    let traits = PlacementKeys::new(problem);
+    let instance = ProblemTables::new(problem);
     let grain = grain(problem);
     let mut strategies = strategies(&traits, intervals.is_some());
     let n = wide(problem.sizes.len());
@@ -106,20 +106,26 @@ impl Bisection<'_, '_> {
     ) -> bool {
         for at in 0..tried.min(strategies.len()) {
             match self.search(capacity, &strategies[at], patience, steps) {
-                Outcome::Found(_) => {
+                SearchOutcome::Found(_) => {
                     strategies[..=at].rotate_right(1);
                     return true;
                 }
-                Outcome::Impossible => return false,
-                Outcome::Unknown if *steps == 0 => return false,
-                Outcome::Unknown => {}
+                SearchOutcome::Impossible => return false,
+                SearchOutcome::Unknown if *steps == 0 => return false,
+                SearchOutcome::Unknown => {}
             }
         }
         false
     }
 
     /// Runs one search, and updates `best` or `goal` from its outcome.
-    fn search(&mut self, capacity: u64, strategy: &Strategy, patience: u64, steps: &mut u64) -> Outcome {
+    fn search(
+        &mut self,
+        capacity: u64,
+        strategy: &Strategy,
+        patience: u64,
+        steps: &mut u64,
+    ) -> SearchOutcome {
         let Problem { sizes, cliques, .. } = self.instance.problem;
         let outcome = match (strategy, self.intervals) {
             (Strategy::Skyline(preference), Some(intervals)) => {
@@ -134,20 +140,20 @@ impl Bisection<'_, '_> {
             (Strategy::Cliques(..), Some(_))
                 if wide(sizes.len() * (cliques.len() + sizes.len() / 8)) > *steps / 4 =>
             {
-                Outcome::Unknown
+                SearchOutcome::Unknown
             }
             (Strategy::Cliques(priority, rule), _) => {
                 search::search(self.instance, capacity, priority, *rule, patience, steps)
             }
-            (Strategy::Skyline(_) | Strategy::Ranked(_), None) => Outcome::Unknown,
+            (Strategy::Skyline(_) | Strategy::Ranked(_), None) => SearchOutcome::Unknown,
         };
         match &outcome {
-            Outcome::Found(offsets) => {
+            SearchOutcome::Found(offsets) => {
                 let total = end(self.instance.problem, offsets);
                 self.best = GreedyLayout { total, offsets: offsets.clone() };
             }
-            Outcome::Impossible => self.goal = (capacity + 1).next_multiple_of(self.grain),
-            Outcome::Unknown => {}
+            SearchOutcome::Impossible => self.goal = (capacity + 1).next_multiple_of(self.grain),
+            SearchOutcome::Unknown => {}
         }
         outcome
     }
@@ -160,20 +166,20 @@ fn grain(problem: &Problem) -> u64 {
 
 /// Returns the strategies, most promising first. The last two clique searches lower one plan of the ablation table
 /// by 1.6 % (benches/results/ablation.md). The other plans need only the first four.
-fn strategies(traits: &Traits, are_intervals: bool) -> Vec<Strategy> {
-    let Traits { size, width, contention, area, .. } = traits;
+fn strategies(traits: &PlacementKeys, are_intervals: bool) -> Vec<Strategy> {
+    let PlacementKeys { size, width, contention, area, .. } = traits;
     let by_contention = priorities(&traits.order([contention, area, width]));
     let by_width = priorities(&traits.order([width, area, contention]));
     let by_size = priorities(&traits.order([size, width, contention]));
     let by_area = priorities(&traits.order([area, size, contention]));
     let (c, w, z, a) = (&by_contention, &by_width, &by_size, &by_area);
     let cliques = [
-        (c, Rule::Fewest),
-        (z, Rule::Fewest),
-        (w, Rule::Lowest),
-        (a, Rule::Lowest),
-        (w, Rule::Tightest),
-        (c, Rule::Priority),
+        (c, BranchingRule::Fewest),
+        (z, BranchingRule::Fewest),
+        (w, BranchingRule::Lowest),
+        (a, BranchingRule::Lowest),
+        (w, BranchingRule::Tightest),
+        (c, BranchingRule::Priority),
     ];
     let mut skylines =
         [Preference::Large, Preference::Long, Preference::Wide].into_iter().filter(|_| are_intervals);
@@ -186,8 +192,8 @@ fn strategies(traits: &Traits, are_intervals: bool) -> Vec<Strategy> {
 }
 
 /// Returns a strategy for a restart: a random mixture of the buffer orders, with noise.
-fn perturbed(traits: &Traits, by_skyline: bool, random: &mut Random) -> Strategy {
-    let Traits { size, width, contention, area, .. } = traits;
+fn perturbed(traits: &PlacementKeys, by_skyline: bool, random: &mut Random) -> Strategy {
+    let PlacementKeys { size, width, contention, area, .. } = traits;
     let n = size.len();
     let mut score: Vector<Rank, usize> = Vector::filled(0, n);
     for key in [size, width, contention, area] {
@@ -204,7 +210,14 @@ fn perturbed(traits: &Traits, by_skyline: bool, random: &mut Random) -> Strategy
     if by_skyline {
         return Strategy::Ranked(priority);
     }
-    let rules = [Rule::Fewest, Rule::Lowest, Rule::Fewest, Rule::Tightest, Rule::Lowest, Rule::Priority];
+    let rules = [
+        BranchingRule::Fewest,
+        BranchingRule::Lowest,
+        BranchingRule::Fewest,
+        BranchingRule::Tightest,
+        BranchingRule::Lowest,
+        BranchingRule::Priority,
+    ];
     Strategy::Cliques(priority, rules[random.below(rules.len())])
 }
 

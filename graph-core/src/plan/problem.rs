@@ -7,7 +7,7 @@ use super::indices::{BufferIndex, Rank};
 use crate::index::{Vector, wide};
 
 /// The maximum sum of all sizes. Sums of offsets and sizes then fit into 63 bits.
-pub const MOST_BYTES: u64 = 1 << 62;
+pub const MAX_TOTAL_BYTES: u64 = 1 << 62;
 
 /// Returns the bytes of a buffer if all buffers are placed one after another: the size rounded up to the alignment.
 /// `None` on overflow.
@@ -76,7 +76,7 @@ impl Effort {
 pub enum PlanError {
     /// The alignment of this buffer is 0.
     NoAlignment(BufferIndex),
-    /// The sum of the sizes exceeds [`MOST_BYTES`] at this buffer.
+    /// The sum of the sizes exceeds [`MAX_TOTAL_BYTES`] at this buffer.
     Overflow(BufferIndex),
 }
 

@@ -39,7 +39,7 @@ use decisions::DecisionStack;
 
 /// How to choose the clique to branch on, among the cliques with settled floors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum BranchingRule {
     /// The clique with the fewest alternatives.
     Fewest,
     /// The lowest floor, then the fewest alternatives.
@@ -52,7 +52,7 @@ pub(super) enum Rule {
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum SearchOutcome {
     /// Offsets within the capacity.
     Found(Vector<Rank, u64>),
     /// No such offsets exist.
@@ -67,10 +67,10 @@ pub(super) fn search(
     instance: &ProblemTables<'_>,
     capacity: u64,
     priority: &Vector<Rank, u32>,
-    rule: Rule,
+    rule: BranchingRule,
     patience: u64,
     steps: &mut u64,
-) -> Outcome {
+) -> SearchOutcome {
     let mut search = CliqueSearch::new(instance, capacity, priority, rule, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
@@ -78,7 +78,7 @@ pub(super) fn search(
 }
 
 /// The result of propagation.
-enum Next {
+enum Propagated {
     /// All buffers are placed.
     Done,
     /// The clique to branch on.
@@ -93,7 +93,7 @@ struct CliqueSearch<'p> {
     twins: &'p Vector<Rank, Vec<Rank>>,
     capacity: u64,
     priority: &'p Vector<Rank, u32>,
-    rule: Rule,
+    rule: BranchingRule,
     steps: u64,
     bounds: OffsetBounds,
     cliques: CliqueTable<'p>,
@@ -107,7 +107,7 @@ impl<'p> CliqueSearch<'p> {
         instance: &'p ProblemTables<'p>,
         capacity: u64,
         priority: &'p Vector<Rank, u32>,
-        rule: Rule,
+        rule: BranchingRule,
         steps: u64,
     ) -> CliqueSearch<'p> {
         let problem = instance.problem;
@@ -136,38 +136,38 @@ impl<'p> CliqueSearch<'p> {
         self.dead_end.len()
     }
 
-    fn run(&mut self, mut patience: u64) -> Outcome {
+    fn run(&mut self, mut patience: u64) -> SearchOutcome {
         loop {
             match self.propagate() {
-                Next::Done => return Outcome::Found(self.bounds.take_offsets()),
-                Next::Branch(clique) => {
+                Propagated::Done => return SearchOutcome::Found(self.bounds.take_offsets()),
+                Propagated::Branch(clique) => {
                     if self.decisions.len() == self.row_words() * 64 {
-                        return Outcome::Unknown;
+                        return SearchOutcome::Unknown;
                     }
                     self.open(clique);
                     self.advance();
                 }
-                Next::DeadEnd => {
+                Propagated::DeadEnd => {
                     if !self.backjump() {
-                        return Outcome::Impossible;
+                        return SearchOutcome::Impossible;
                     }
                     patience = patience.saturating_sub(1);
                 }
             }
             if self.steps == 0 || patience == 0 {
-                return Outcome::Unknown;
+                return SearchOutcome::Unknown;
             }
         }
     }
 
     /// Propagates the bounds and chooses the clique to branch on. At a dead end, sets `dead_end` to its conflict
     /// set.
-    fn propagate(&mut self) -> Next {
+    fn propagate(&mut self) -> Propagated {
         if self.bounds.any_deferred() && !self.lift_deferred() {
-            return Next::DeadEnd;
+            return Propagated::DeadEnd;
         }
         let Some(lowest_top) = self.bounds.lowest_top(self.problem) else {
-            return Next::Done;
+            return Propagated::Done;
         };
         self.spend(self.bounds.free().len() * 8 + self.problem.cliques.len());
         let mut best = ((u64::MAX, u64::MAX, u64::MAX), CliqueIndex::NONE);
@@ -189,7 +189,7 @@ impl<'p> CliqueSearch<'p> {
                     or_into(&mut self.dead_end, self.bounds.reason(b));
                 }
                 self.spend(unplaced.len() * self.row_words() / 4);
-                return Next::DeadEnd;
+                return Propagated::DeadEnd;
             }
             // Unplaced buffers fit below this floor, so cliques with lower floors come first.
             if !floor.settled || floor.at >= lowest_top {
@@ -198,10 +198,10 @@ impl<'p> CliqueSearch<'p> {
             let room = self.capacity - top;
             let alternatives = u64::from(floor.alternatives);
             let key = match self.rule {
-                Rule::Fewest => (alternatives, room, floor.at),
-                Rule::Lowest => (floor.at, alternatives, room),
-                Rule::Tightest => (floor.at, room, alternatives),
-                Rule::Priority => (floor.at, u64::from(floor.best_priority), room),
+                BranchingRule::Fewest => (alternatives, room, floor.at),
+                BranchingRule::Lowest => (floor.at, alternatives, room),
+                BranchingRule::Tightest => (floor.at, room, alternatives),
+                BranchingRule::Priority => (floor.at, u64::from(floor.best_priority), room),
             };
             if key < best.0 || best.1 == CliqueIndex::NONE {
                 best = (key, s);
@@ -210,7 +210,7 @@ impl<'p> CliqueSearch<'p> {
         // The lowest unplaced buffer is not deferred. So its clique is settled, and the clique's floor is below
         // every top.
         debug_assert_ne!(best.1, CliqueIndex::NONE);
-        Next::Branch(best.1)
+        Propagated::Branch(best.1)
     }
 
     /// Raises the bounds of deferred buffers, each of which is on top of an unplaced neighbour. Returns false at a

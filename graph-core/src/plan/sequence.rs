@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The maximum number of states that the search visits.
-const MOST_STATES: usize = 20_000;
+const MAX_STATES: usize = 20_000;
 
 indices! {
     /// An index into a linear extension.
@@ -29,7 +29,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    pub fn of(nodes: Vec<Node>) -> Sequence {
+    pub fn new(nodes: Vec<Node>) -> Sequence {
         let nodes: Vector<SequenceIndex, Node> = nodes.into();
         let mut position = Vector::filled(SequenceIndex::NONE, nodes.len());
         for (at, &v) in nodes.enumerate() {
@@ -41,7 +41,7 @@ impl Sequence {
 
 /// The priority among ready nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Guide {
+pub(super) enum SequencePriority {
     /// The node with the longest path to the end first.
     Path,
     /// The node that leaves the fewest bytes live first.
@@ -64,7 +64,7 @@ struct LiveBytes<'a> {
 }
 
 impl<'a> LiveBytes<'a> {
-    fn of(
+    fn new(
         nodes: usize,
         buffers: &'a Vector<BufferIndex, PlannerBuffer>,
         order: &'a BufferOrder,
@@ -111,11 +111,11 @@ pub(super) fn within<'a>(
     scopes: &'a Scopes,
     memories: impl Iterator<Item = (&'a Vector<BufferIndex, PlannerBuffer>, &'a BufferOrder)>,
     tails: &Vector<Node, u64>,
-    guide: Guide,
+    guide: SequencePriority,
     most: &[u64],
 ) -> Option<Sequence> {
     let n = reach.len();
-    let mut prefix = Prefix::of(reach, scopes, memories);
+    let mut prefix = Prefix::new(reach, scopes, memories);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
     let mut choices: Vec<(Vec<Node>, Vec<u64>)> = Vec::new();
     let mut states = 0;
@@ -131,7 +131,7 @@ pub(super) fn within<'a>(
         let (open, _) = choices.last_mut()?;
         if let Some(v) = open.pop() {
             states += 1;
-            if states > MOST_STATES.max(4 * n) {
+            if states > MAX_STATES.max(4 * n) {
                 return None;
             }
             prefix.push(v);
@@ -141,7 +141,7 @@ pub(super) fn within<'a>(
         failed.insert(prefix.done.clone());
         prefix.pop(choices.last().map_or(&[][..], |choice| choice.1.as_slice()))?;
     }
-    Some(Sequence::of(prefix.nodes))
+    Some(Sequence::new(prefix.nodes))
 }
 
 /// The nodes that have run, in order.
@@ -162,7 +162,7 @@ struct Prefix<'a> {
 }
 
 impl<'a> Prefix<'a> {
-    fn of(
+    fn new(
         reach: &Reach,
         scopes: &'a Scopes,
         memories: impl Iterator<Item = (&'a Vector<BufferIndex, PlannerBuffer>, &'a BufferOrder)>,
@@ -174,7 +174,7 @@ impl<'a> Prefix<'a> {
             list.iter().for_each(|&p| succs[p].push(v));
         }
         Prefix {
-            bytes: memories.map(|(buffers, order)| LiveBytes::of(n, buffers, order)).collect(),
+            bytes: memories.map(|(buffers, order)| LiveBytes::new(n, buffers, order)).collect(),
             nodes: Vec::with_capacity(n),
             done: vec![0u64; words(n)],
             ready: waits.ids().filter(|&v| waits[v] == 0).collect(),
@@ -205,13 +205,13 @@ impl<'a> Prefix<'a> {
     }
 
     /// Returns the ready nodes that stay within `most`, best one last.
-    fn alternatives(&self, most: &[u64], tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
+    fn alternatives(&self, most: &[u64], tails: &Vector<Node, u64>, guide: SequencePriority) -> Vec<Node> {
         let ready = self.ready.iter().filter(|&&v| self.fits(v));
         let mut open: Vec<(Node, u64)> =
             ready.filter_map(|&v| self.next(v, most).map(|after| (v, after))).collect();
         match guide {
-            Guide::Path => open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v))),
-            Guide::Bytes => open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v))),
+            SequencePriority::Path => open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v))),
+            SequencePriority::Bytes => open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v))),
         }
         open.into_iter().map(|(v, _)| v).collect()
     }
@@ -262,7 +262,7 @@ pub(super) fn all(reach: &Reach, scopes: &Scopes, most: usize) -> Vec<Sequence> 
     reach.reduced().iter().flatten().for_each(|&p| followed[p] = true);
     while let Some(nodes) = stack.pop() {
         if nodes.len() == n {
-            found.push(Sequence::of(nodes));
+            found.push(Sequence::new(nodes));
             if found.len() == most {
                 break;
             }

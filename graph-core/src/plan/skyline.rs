@@ -25,7 +25,7 @@ mod tests;
 
 use super::indices::{DecisionLevel, Rank};
 use super::intervals::{Intervals, Time, TimeRange};
-use super::search::Outcome;
+use super::search::SearchOutcome;
 use crate::bits::{clear, last, or_into, set, words};
 use crate::index::{Index, Vector, wide};
 use heights::{Segment, Skyline, UNCOUNTED, Walls};
@@ -53,9 +53,9 @@ pub(super) fn search(
     preference: Preference<'_>,
     patience: u64,
     steps: &mut u64,
-) -> Outcome {
+) -> SearchOutcome {
     if intervals.loads.iter().any(|&load| load > capacity) {
-        return Outcome::Impossible;
+        return SearchOutcome::Impossible;
     }
     let mut search = ValleySearch::new(intervals, sizes, capacity, preference, *steps);
     let outcome = search.run(patience);
@@ -217,25 +217,25 @@ impl<'l> ValleySearch<'l> {
         }
     }
 
-    fn run(&mut self, mut patience: u64) -> Outcome {
+    fn run(&mut self, mut patience: u64) -> SearchOutcome {
         loop {
             if self.placement.unplaced == 0 {
-                return Outcome::Found(std::mem::take(&mut self.placement.offsets));
+                return SearchOutcome::Found(std::mem::take(&mut self.placement.offsets));
             }
             if let Some((at, end)) = self.choose() {
                 if self.frames.len() == self.row_words() * 64 {
-                    return Outcome::Unknown;
+                    return SearchOutcome::Unknown;
                 }
                 self.open(at, end);
                 self.advance();
             } else {
                 if !self.backjump() {
-                    return Outcome::Impossible;
+                    return SearchOutcome::Impossible;
                 }
                 patience = patience.saturating_sub(1);
             }
             if self.steps == 0 || patience == 0 {
-                return Outcome::Unknown;
+                return SearchOutcome::Unknown;
             }
         }
     }

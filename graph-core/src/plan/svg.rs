@@ -7,7 +7,7 @@ use super::order::PlannerBuffer;
 use super::planning::MemoryPlan;
 use crate::index::{Index, Vector, size};
 use crate::picture::{
-    CRITICAL, Canvas, FAINT, FILLS, GRID, LINE, Style, bytes, count, counted, escape, folded, real,
+    CRITICAL, Canvas, FAINT, FILLS, GRID, LINE, TextStyle, bytes, count, counted, escape, folded, real,
     shortened, shortened_path, whole,
 };
 use crate::reach::{Node, Reach};
@@ -19,13 +19,13 @@ const STRIP: f64 = 18.0;
 /// The width of a character in a name.
 const CHARACTER: f64 = 6.1;
 /// The maximum number of levels for which statements are named below.
-const MOST_NAMED: usize = 40;
+const MAX_NAMED_LEVELS: usize = 40;
 /// The height of a row of brackets.
 const ROW: f64 = 18.0;
 
 /// The label of a buffer in a picture.
 #[derive(Clone, Debug, Default)]
-pub struct Label {
+pub struct BufferLabel {
     /// Its path: `block[3].attention.q`.
     pub name: String,
     /// The name of the conditional body that contains it.
@@ -36,7 +36,7 @@ pub struct Label {
 
 /// A named range of an axis.
 #[derive(Clone, Debug)]
-pub struct Span<T> {
+pub struct AxisSpan<T> {
     /// The name.
     pub name: String,
     /// The start.
@@ -49,33 +49,33 @@ pub struct Span<T> {
 
 /// The names in a picture of a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Labels {
+pub struct PictureLabels {
     /// The buffers.
-    pub buffers: Vector<BufferIndex, Label>,
+    pub buffers: Vector<BufferIndex, BufferLabel>,
     /// The statements of each level.
     pub steps: Vec<String>,
     /// The conditional bodies, as ranges of levels.
-    pub bodies: Vec<Span<u32>>,
+    pub bodies: Vec<AxisSpan<u32>>,
     /// The devices, as ranges of bytes. Empty if there is only one.
-    pub devices: Vec<Span<u64>>,
+    pub devices: Vec<AxisSpan<u64>>,
     /// Text that is appended to the explanation.
     pub note: String,
 }
 
 /// The horizontal axis: the level of each node.
 #[derive(Clone, Debug)]
-pub struct Levels {
+pub struct NodeLevels {
     /// The levels.
     pub of: Vector<Node, u32>,
     /// The number of levels.
     pub depth: u32,
 }
 
-impl Levels {
+impl NodeLevels {
     /// Makes the levels of an order: for each node, the number of nodes before it on a longest path.
     #[must_use]
-    pub fn of(reach: &Reach) -> Levels {
-        Levels { of: reach.levels().clone(), depth: reach.depth() }
+    pub fn new(reach: &Reach) -> NodeLevels {
+        NodeLevels { of: reach.levels().clone(), depth: reach.depth() }
     }
 }
 
@@ -88,10 +88,10 @@ impl Levels {
 /// If the plan does not belong to these buffers, or a user has no level.
 #[must_use]
 pub fn memory_svg(
-    levels: &Levels,
+    levels: &NodeLevels,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
     plan: &MemoryPlan,
-    labels: &Labels,
+    labels: &PictureLabels,
 ) -> String {
     let mut critical = Vector::filled(false, buffers.len());
     plan.bound.buffers.iter().for_each(|&b| critical[b] = true);
@@ -113,7 +113,7 @@ pub fn memory_svg(
         let from = buffer.users.iter().chain(&buffer.after_alloc).map(level).min().unwrap_or(0);
         let to = buffer.users.iter().chain(&buffer.before_free).map(level).max().unwrap_or(0) + 1;
         let to = if buffer.stays { axes.levels } else { to };
-        let unnamed = || Label { name: b.to_string(), number: b.index(), body: None };
+        let unnamed = || BufferLabel { name: b.to_string(), number: b.index(), body: None };
         let label = labels.buffers.get(b).cloned().unwrap_or_else(unnamed);
         // All iterations of a loop have the same colour.
         let next = colours.len();
@@ -132,18 +132,18 @@ fn captions(
     canvas: &mut Canvas,
     buffers: &Vector<BufferIndex, PlannerBuffer>,
     plan: &MemoryPlan,
-    labels: &Labels,
+    labels: &PictureLabels,
 ) {
     let used = || buffers.iter().filter(|buffer| !buffer.users.is_empty());
     if used().next().is_none() {
-        canvas.text(LEFT, 22.0, Style::dark(14.0), "no temporaries");
+        canvas.text(LEFT, 22.0, TextStyle::dark(14.0), "no temporaries");
         return;
     }
     let sum: u64 = used().map(|buffer| buffer.size).sum();
     let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
     let (number, sum, total) = (counted(used().count(), "buffer"), bytes(sum), bytes(plan.total));
     let title = format!("{number} of {sum} in {total}, {verdict} for this order");
-    canvas.text(LEFT, 22.0, Style::dark(14.0).bold(), &title);
+    canvas.text(LEFT, 22.0, TextStyle::dark(14.0).bold(), &title);
     let together = match plan.bound.buffers.len() {
         1 => "1 buffer".to_owned(),
         several => format!("{several} buffers that cannot share"),
@@ -154,12 +154,12 @@ fn captions(
         text.push_str("; dashed: in a body of a condition");
     }
     text.push_str(&labels.note);
-    canvas.text(LEFT, 42.0, Style::faint(12.0), &text);
+    canvas.text(LEFT, 42.0, TextStyle::faint(12.0), &text);
 }
 
 /// A buffer, over the levels where it is live.
 struct BufferBox {
-    label: Label,
+    label: BufferLabel,
     from: u32,
     /// One past the last level.
     to: u32,
@@ -176,21 +176,21 @@ struct Axes<'l> {
     total: u64,
     width: f64,
     height: f64,
-    labels: &'l Labels,
+    labels: &'l PictureLabels,
     /// The brackets below the axis: calls and conditional bodies.
-    brackets: Vec<Span<u32>>,
+    brackets: Vec<AxisSpan<u32>>,
 }
 
 impl<'l> Axes<'l> {
-    fn of(depth: u32, plan: &MemoryPlan, labels: &'l Labels) -> Axes<'l> {
+    fn of(depth: u32, plan: &MemoryPlan, labels: &'l PictureLabels) -> Axes<'l> {
         let levels = depth.max(1);
         let height = (17.0 * count(plan.bound.buffers.len())).clamp(360.0, 900.0);
         let width = (20.0 * f64::from(levels)).clamp(860.0, 2400.0);
         let mut brackets = labels.bodies.clone();
         let inner = brackets.iter().map(|span| span.depth + 1).max().unwrap_or(0);
-        if labels.steps.len() > MOST_NAMED {
+        if labels.steps.len() > MAX_NAMED_LEVELS {
             let calls = calls(&labels.steps).into_iter();
-            brackets.extend(calls.map(|span| Span { depth: inner, ..span }));
+            brackets.extend(calls.map(|span| AxisSpan { depth: inner, ..span }));
         }
         Axes { levels, total: plan.total.max(1), width, height, labels, brackets }
     }
@@ -212,7 +212,7 @@ impl<'l> Axes<'l> {
     }
 
     fn is_named(&self) -> bool {
-        (1..=MOST_NAMED).contains(&self.labels.steps.len())
+        (1..=MAX_NAMED_LEVELS).contains(&self.labels.steps.len())
     }
 
     /// Returns the height below the horizontal axis.
@@ -234,11 +234,11 @@ impl<'l> Axes<'l> {
             let y = self.y(byte);
             canvas.line(LEFT, y, self.right(), y, GRID);
             if y > TOP + 13.0 {
-                canvas.text(LEFT - 8.0, y + 4.0, Style::faint(11.0).at_end(), &bytes(byte));
+                canvas.text(LEFT - 8.0, y + 4.0, TextStyle::faint(11.0).at_end(), &bytes(byte));
             }
         }
         canvas.line(LEFT, TOP, self.right(), TOP, LINE);
-        canvas.text(LEFT - 8.0, TOP + 4.0, Style::dark(11.0).at_end().bold(), &bytes(self.total));
+        canvas.text(LEFT - 8.0, TOP + 4.0, TextStyle::dark(11.0).at_end().bold(), &bytes(self.total));
         let stride = stride(self.levels, self.width / 44.0);
         let every = self.is_named();
         for level in (0..self.levels).step_by(size(stride)) {
@@ -247,10 +247,15 @@ impl<'l> Axes<'l> {
             let middle = (x + self.x(level + 1)) / 2.0;
             // The last numbers would touch the words below the strip.
             if level == 0 || middle < self.right() - 22.0 {
-                canvas.text(middle, self.bottom() + 16.0, Style::faint(11.0).centred(), &level.to_string());
+                canvas.text(
+                    middle,
+                    self.bottom() + 16.0,
+                    TextStyle::faint(11.0).centred(),
+                    &level.to_string(),
+                );
             }
         }
-        canvas.text(LEFT - 8.0, self.bottom() + 16.0, Style::faint(11.0).at_end(), "level");
+        canvas.text(LEFT - 8.0, self.bottom() + 16.0, TextStyle::faint(11.0).at_end(), "level");
         let mut y = self.bottom() + 24.0;
         if every {
             for (level, step) in (0..self.levels).zip(&self.labels.steps) {
@@ -270,7 +275,7 @@ impl<'l> Axes<'l> {
     }
 
     /// Draws a bracket below the levels of a span, with its name if it fits.
-    fn bracket(&self, canvas: &mut Canvas, span: &Span<u32>, y: f64) {
+    fn bracket(&self, canvas: &mut Canvas, span: &AxisSpan<u32>, y: f64) {
         let (from, to) = (self.x(span.from) + 1.5, self.x(span.to) - 1.5);
         canvas.line(from, y, to, y, LINE);
         canvas.line(from, y - 3.0, from, y + 3.0, LINE);
@@ -278,7 +283,7 @@ impl<'l> Axes<'l> {
         let room = whole((to - from) / CHARACTER);
         if room > 2 {
             let middle = (from + to) / 2.0;
-            canvas.text(middle, y + 11.0, Style::faint(10.0).centred(), &shortened(&span.name, room));
+            canvas.text(middle, y + 11.0, TextStyle::faint(10.0).centred(), &shortened(&span.name, room));
         }
     }
 
@@ -306,7 +311,7 @@ impl<'l> Axes<'l> {
         ));
         let fitting = |room: f64| shortened_path(&label.name, whole((room - 6.0) / CHARACTER));
         let (x, y) = (left + wide / 2.0, top + tall / 2.0);
-        let style = Style::dark(10.0).centred();
+        let style = TextStyle::dark(10.0).centred();
         if tall >= 11.0
             && let Some(name) = fitting(wide)
         {
@@ -321,11 +326,11 @@ impl<'l> Axes<'l> {
     }
 
     /// Draws a line below the memory of each device.
-    fn devices(&self, canvas: &mut Canvas, devices: &[Span<u64>]) {
-        for Span { name, from, .. } in devices {
+    fn devices(&self, canvas: &mut Canvas, devices: &[AxisSpan<u64>]) {
+        for AxisSpan { name, from, .. } in devices {
             let y = self.y(*from);
             canvas.line(LEFT, y, self.right(), y, LINE);
-            canvas.text(self.right() - 6.0, y - 5.0, Style::dark(11.0).at_end().bold(), name);
+            canvas.text(self.right() - 6.0, y - 5.0, TextStyle::dark(11.0).at_end().bold(), name);
         }
     }
 }
@@ -344,13 +349,13 @@ fn stride(levels: u32, most: f64) -> u32 {
 }
 
 /// Returns the levels of each call: adjacent levels whose paths begin with the same name.
-fn calls(steps: &[String]) -> Vec<Span<u32>> {
-    let mut spans: Vec<Span<u32>> = Vec::new();
+fn calls(steps: &[String]) -> Vec<AxisSpan<u32>> {
+    let mut spans: Vec<AxisSpan<u32>> = Vec::new();
     for (level, step) in (0_u32..).zip(steps) {
         let Some((name, _)) = step.split_once('.').filter(|(name, _)| !name.is_empty()) else { continue };
         match spans.last_mut() {
             Some(last) if last.name == name && last.to == level => last.to = level + 1,
-            _ => spans.push(Span { name: name.to_owned(), from: level, to: level + 1, depth: 0 }),
+            _ => spans.push(AxisSpan { name: name.to_owned(), from: level, to: level + 1, depth: 0 }),
         }
     }
     spans
@@ -391,8 +396,8 @@ fn strip(
         ));
     }
     let range = if most == 1 { "1".to_owned() } else { format!("1–{most}") };
-    canvas.text(left + STRIP / 2.0, TOP - 6.0, Style::faint(10.0).centred(), &range);
-    canvas.text(left + STRIP / 2.0, axes.bottom() + 14.0, Style::faint(10.0).centred(), "shared by");
+    canvas.text(left + STRIP / 2.0, TOP - 6.0, TextStyle::faint(10.0).centred(), &range);
+    canvas.text(left + STRIP / 2.0, axes.bottom() + 14.0, TextStyle::faint(10.0).centred(), "shared by");
 }
 
 #[cfg(test)]
@@ -402,39 +407,39 @@ mod tests {
     use crate::plan::testing::{Family, buffers, preds};
     use crate::plan::{Effort, plan};
 
-    fn labels(number: usize) -> Labels {
-        let label = |b: usize| Label {
+    fn labels(number: usize) -> PictureLabels {
+        let label = |b: usize| BufferLabel {
             name: if b == 0 { "<a&b>\u{1}".to_owned() } else { format!("block[{b}].attention.h") },
             body: (b % 7 == 1).then(|| "while <go>".to_owned()),
             number: b,
         };
-        Labels { buffers: (0..number).map(label).collect(), ..Labels::default() }
+        PictureLabels { buffers: (0..number).map(label).collect(), ..PictureLabels::default() }
     }
 
     #[test]
     fn every_buffer_has_a_box_and_what_makes_the_bound_is_marked() {
         let mut random = Random::new(7);
         let preds = preds(Family::ForkJoin, 40, |end| random.below(end));
-        let reach = Reach::of(&preds).unwrap();
+        let reach = Reach::new(&preds).unwrap();
         let mut buffers = buffers(&reach, 40, false, |end| random.below(end));
         buffers.iter_mut().for_each(|buffer| buffer.size <<= 20);
         buffers[BufferIndex::new(3)].users.clear();
         let plan = plan(&reach, &buffers, Effort::Default).unwrap();
         let labels = labels(40);
-        let svg = memory_svg(&Levels::of(&reach), &buffers, &plan, &labels);
+        let svg = memory_svg(&NodeLevels::new(&reach), &buffers, &plan, &labels);
         assert_eq!(svg.matches("levels").count(), 39);
         assert_eq!(svg.matches(CRITICAL).count(), plan.bound.buffers.len());
         assert_eq!(svg.matches("stroke-dasharray").count(), 6);
         assert!(svg.contains("&lt;a&amp;b&gt;") && !svg.contains("<a&b>") && !svg.contains("NaN"));
         assert!(svg.contains("while &lt;go&gt; · ") && !svg.contains('\u{1}'));
-        assert_eq!(svg, memory_svg(&Levels::of(&reach), &buffers, &plan, &labels));
+        assert_eq!(svg, memory_svg(&NodeLevels::new(&reach), &buffers, &plan, &labels));
     }
 
     #[test]
     fn nothing_to_draw() {
-        let reach = Reach::of(&Vector::new()).unwrap();
+        let reach = Reach::new(&Vector::new()).unwrap();
         let plan = plan(&reach, &Vector::new(), Effort::Default).unwrap();
-        let svg = memory_svg(&Levels::of(&reach), &Vector::new(), &plan, &Labels::default());
+        let svg = memory_svg(&NodeLevels::new(&reach), &Vector::new(), &plan, &PictureLabels::default());
         assert!(svg.ends_with("</svg>\n") && svg.contains("no temporaries"), "{svg}");
     }
 

@@ -167,7 +167,7 @@ pub(crate) fn graphs(
         move |(n, count, family, seed, odd)| {
             let mut random = super::random::Random::new(seed);
             let preds = preds(FAMILIES[family], n, |end| random.below(end));
-            let reach = Reach::of(&preds).expect("the families have no cycles");
+            let reach = Reach::new(&preds).expect("the families have no cycles");
             let buffers = buffers(&reach, count, odd, |end| random.below(end));
             (preds, buffers)
         },

@@ -12,7 +12,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn every_plan_is_right_and_says_so_where_it_is_least((preds, buffers) in graphs(40, 60)) {
-        let reach = Reach::of(&preds).unwrap();
+        let reach = Reach::new(&preds).unwrap();
         let found = plan(&reach, &buffers, Effort::Quick).unwrap();
         prop_assert_eq!(check::check(&reach, &buffers, &found.offsets, found.total), Ok(()));
         prop_assert!(found.floor.bytes <= found.bound.bytes && found.bound.bytes <= found.total);
@@ -25,7 +25,7 @@ proptest! {
 fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vector<BufferIndex, PlannerBuffer>) {
     let mut random = Random::new(seed);
     let preds = preds(family, n, |end| random.below(end));
-    let reach = Reach::of(&preds).unwrap();
+    let reach = Reach::new(&preds).unwrap();
     let mut buffers = buffers(&reach, n, false, |end| random.below(end));
     for buffer in &mut buffers {
         buffer.align = 256;
@@ -75,7 +75,7 @@ fn a_thousand_buffers() {
 /// Two buffers of a chain are live at a time, the largest two at its end.
 #[test]
 fn a_chain_of_temporaries() {
-    let reach = Reach::of(&preds(Family::Chain, 33, |_| 0)).unwrap();
+    let reach = Reach::new(&preds(Family::Chain, 33, |_| 0)).unwrap();
     let buffers = (0..32)
         .map(|v| PlannerBuffer {
             size: (4 << 20) + 512 * wide(v),
@@ -91,7 +91,7 @@ fn a_chain_of_temporaries() {
 
 #[test]
 fn sizes_that_cannot_be_planned() {
-    let reach = Reach::of(&Vector::filled(Vec::new(), 2)).unwrap();
+    let reach = Reach::new(&Vector::filled(Vec::new(), 2)).unwrap();
     let buffer = |size, align| PlannerBuffer {
         size,
         align,
@@ -109,7 +109,7 @@ fn sizes_that_cannot_be_planned() {
         refused(&[buffer(1 << 61, 1), buffer(1 << 61, 1), buffer(1, 1)]),
         PlanError::Overflow(BufferIndex::new(2))
     );
-    let none = plan(&Reach::of(&Vector::new()).unwrap(), &Vector::new(), Effort::Thorough).unwrap();
+    let none = plan(&Reach::new(&Vector::new()).unwrap(), &Vector::new(), Effort::Thorough).unwrap();
     assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
 }
 

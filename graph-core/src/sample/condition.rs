@@ -1,30 +1,30 @@
 //! Conditions of choices over scalars, and their values in one loop iteration.
 
-use crate::table::Op;
+use crate::table::BoundOp;
 use cuweave_ptx::poly::{Facts, Poly};
 
 /// The conditions of a choice. The first arm whose test is true is taken.
 #[derive(Clone, Debug, Default)]
-pub struct Condition {
+pub struct ChoiceCondition {
     /// The test of each arm.
-    pub arms: Vec<Test>,
+    pub arms: Vec<ChoiceTest>,
     /// True if one of the arms always runs.
     pub total: bool,
 }
 
 /// A condition over scalars.
 #[derive(Clone, Debug)]
-pub enum Test {
+pub enum ChoiceTest {
     /// True or false for all scalars.
     Known(bool),
     /// A comparison of integers.
-    Compare(Number, Relation, Number),
+    Compare(IntegerExpression, Relation, IntegerExpression),
     /// All of these are true.
-    All(Vec<Test>),
+    All(Vec<ChoiceTest>),
     /// At least one of these is true.
-    Any(Vec<Test>),
+    Any(Vec<ChoiceTest>),
     /// The inner test is false.
-    Not(Box<Test>),
+    Not(Box<ChoiceTest>),
     /// An expression that the check does not model.
     Opaque,
 }
@@ -42,53 +42,54 @@ pub enum Relation {
 
 /// An integer.
 #[derive(Clone, Debug)]
-pub enum Number {
+pub enum IntegerExpression {
     /// A polynomial.
     Poly(Poly),
     /// An operation on two integers.
-    Operation(Op, Box<(Number, Number)>),
+    Operation(BoundOp, Box<(IntegerExpression, IntegerExpression)>),
 }
 
-impl Condition {
+impl ChoiceCondition {
     /// Returns polynomials that are non-negative if an arm is taken: its test is true and the tests before it are
     /// false.
-    pub fn implied(&self, arm: usize, put_in: &impl Fn(&Poly) -> Poly) -> Vec<Poly> {
+    pub fn implied(&self, arm: usize, substituted: &impl Fn(&Poly) -> Poly) -> Vec<Poly> {
         let mut found = Vec::new();
         for (at, test) in self.arms.iter().enumerate().take(arm + 1) {
-            test.imply(at == arm, put_in, &mut found);
+            test.imply(at == arm, substituted, &mut found);
         }
         found
     }
 }
 
-impl Number {
+impl IntegerExpression {
     /// Returns its polynomial with values put in. `None` if it is not a polynomial.
-    pub fn poly(&self, put_in: &impl Fn(&Poly) -> Poly) -> Option<Poly> {
+    pub fn poly(&self, substituted: &impl Fn(&Poly) -> Poly) -> Option<Poly> {
         let (op, sides) = match self {
-            Number::Poly(poly) => return Some(put_in(poly)),
-            Number::Operation(op, sides) => (op, sides),
+            IntegerExpression::Poly(poly) => return Some(substituted(poly)),
+            IntegerExpression::Operation(op, sides) => (op, sides),
         };
-        let (left, right) = (sides.0.poly(put_in)?, sides.1.poly(put_in)?);
+        let (left, right) = (sides.0.poly(substituted)?, sides.1.poly(substituted)?);
         match op {
-            Op::Rem => left.as_constant()?.checked_rem(right.as_constant()?).map(Poly::constant),
+            BoundOp::Rem => left.as_constant()?.checked_rem(right.as_constant()?).map(Poly::constant),
             _ => op.poly(&left, &right),
         }
     }
 }
 
-impl Test {
+impl ChoiceTest {
     /// Returns the result of the test if values and facts decide it.
-    pub fn decide(&self, put_in: &impl Fn(&Poly) -> Poly, facts: &Facts) -> Option<bool> {
+    pub fn decide(&self, substituted: &impl Fn(&Poly) -> Poly, facts: &Facts) -> Option<bool> {
         match self {
-            Test::Known(known) => Some(*known),
-            Test::Opaque => None,
-            Test::Not(inner) => inner.decide(put_in, facts).map(|known| !known),
-            Test::All(list) => all(list.iter().map(|one| one.decide(put_in, facts))),
-            Test::Any(list) => {
-                all(list.iter().map(|one| one.decide(put_in, facts).map(|known| !known))).map(|known| !known)
+            ChoiceTest::Known(known) => Some(*known),
+            ChoiceTest::Opaque => None,
+            ChoiceTest::Not(inner) => inner.decide(substituted, facts).map(|known| !known),
+            ChoiceTest::All(list) => all(list.iter().map(|one| one.decide(substituted, facts))),
+            ChoiceTest::Any(list) => {
+                all(list.iter().map(|one| one.decide(substituted, facts).map(|known| !known)))
+                    .map(|known| !known)
             }
-            Test::Compare(left, relation, right) => {
-                let (left, right) = (left.poly(put_in)?, right.poly(put_in)?);
+            ChoiceTest::Compare(left, relation, right) => {
+                let (left, right) = (left.poly(substituted)?, right.poly(substituted)?);
                 let less =
                     |a: &Poly, b: &Poly| a.plus(&Poly::constant(1)).is_some_and(|a| facts.at_most(&a, b));
                 let (yes, no) = match relation {
@@ -106,15 +107,19 @@ impl Test {
     }
 
     /// Adds the polynomials that are non-negative if the test equals `holds`.
-    pub fn imply(&self, holds: bool, put_in: &impl Fn(&Poly) -> Poly, found: &mut Vec<Poly>) {
+    pub fn imply(&self, holds: bool, substituted: &impl Fn(&Poly) -> Poly, found: &mut Vec<Poly>) {
         match self {
-            Test::Known(_) | Test::Opaque => {}
-            Test::Not(inner) => inner.imply(!holds, put_in, found),
-            Test::All(list) if holds => list.iter().for_each(|one| one.imply(true, put_in, found)),
-            Test::Any(list) if !holds => list.iter().for_each(|one| one.imply(false, put_in, found)),
-            Test::All(_) | Test::Any(_) => {}
-            Test::Compare(left, relation, right) => {
-                let (Some(left), Some(right)) = (left.poly(put_in), right.poly(put_in)) else { return };
+            ChoiceTest::Known(_) | ChoiceTest::Opaque => {}
+            ChoiceTest::Not(inner) => inner.imply(!holds, substituted, found),
+            ChoiceTest::All(list) if holds => list.iter().for_each(|one| one.imply(true, substituted, found)),
+            ChoiceTest::Any(list) if !holds => {
+                list.iter().for_each(|one| one.imply(false, substituted, found))
+            }
+            ChoiceTest::All(_) | ChoiceTest::Any(_) => {}
+            ChoiceTest::Compare(left, relation, right) => {
+                let (Some(left), Some(right)) = (left.poly(substituted), right.poly(substituted)) else {
+                    return;
+                };
                 let mut add = |low: &Poly, high: &Poly, by: i128| {
                     found.extend(high.minus(low).and_then(|poly| poly.minus(&Poly::constant(by))));
                 };
@@ -136,12 +141,14 @@ impl Test {
     }
 
     /// Calls `with` with both sides of each comparison.
-    pub fn comparisons(&self, with: &mut dyn FnMut(&Number, &Number)) {
+    pub fn comparisons(&self, with: &mut dyn FnMut(&IntegerExpression, &IntegerExpression)) {
         match self {
-            Test::Known(_) | Test::Opaque => {}
-            Test::Not(inner) => inner.comparisons(with),
-            Test::All(list) | Test::Any(list) => list.iter().for_each(|one| one.comparisons(with)),
-            Test::Compare(left, _, right) => with(left, right),
+            ChoiceTest::Known(_) | ChoiceTest::Opaque => {}
+            ChoiceTest::Not(inner) => inner.comparisons(with),
+            ChoiceTest::All(list) | ChoiceTest::Any(list) => {
+                list.iter().for_each(|one| one.comparisons(with))
+            }
+            ChoiceTest::Compare(left, _, right) => with(left, right),
         }
     }
 }

@@ -5,15 +5,15 @@ use std::any::TypeId;
 use crate::ids::ScalarId;
 use crate::index::size;
 use crate::ir::{
-    Access, Buffer, BufferId, Device, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program,
-    Statement, Text, View,
+    Access, Buffer, BufferId, Device, DimId, Launches, Memory, Mode, Options, Order, Origin, Program,
+    Statement, StatementKind, Text, View,
 };
 
 use super::bytes::{Reader, Writer};
-use super::types::{Decoded, Layout, Op, Parameter, Printed, Scalar};
+use super::types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar};
 
 /// Encodes a function.
-pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
+pub fn encode(printed: &PrintedFunction<'_>) -> Vec<u8> {
     let program = printed.program;
     let mut writer = Writer::default();
     writer.text(&program.name);
@@ -91,30 +91,30 @@ impl<'p> Writer<'p> {
         self.number(*line);
     }
 
-    fn op(&mut self, op: Op) {
+    fn op(&mut self, op: BoundOp) {
         match op {
-            Op::Constant(value) => {
+            BoundOp::Constant(value) => {
                 self.number(0);
                 self.long(value);
             }
-            Op::Leaf(leaf) => {
+            BoundOp::Leaf(leaf) => {
                 self.number(1);
                 self.id(leaf);
             }
-            Op::Add => self.number(2),
-            Op::Sub => self.number(3),
-            Op::Mul => self.number(4),
-            Op::Div => self.number(5),
-            Op::Rem => self.number(6),
-            Op::Variable(variable) => {
+            BoundOp::Add => self.number(2),
+            BoundOp::Sub => self.number(3),
+            BoundOp::Mul => self.number(4),
+            BoundOp::Div => self.number(5),
+            BoundOp::Rem => self.number(6),
+            BoundOp::Variable(variable) => {
                 self.number(7);
                 self.id(variable);
             }
-            Op::Length(part) => {
+            BoundOp::Length(part) => {
                 self.number(8);
                 self.id(part);
             }
-            Op::Extent(buffer) => {
+            BoundOp::Extent(buffer) => {
                 self.number(9);
                 self.id(buffer);
             }
@@ -171,13 +171,13 @@ impl<'p> Writer<'p> {
     }
 }
 
-impl Decoded {
+impl DecodedFunction {
     /// Decodes bytes made by [`encode`]. `None` for other bytes.
-    pub fn read(bytes: &'static [u8], layouts: &[Layout]) -> Option<Decoded> {
+    pub fn read(bytes: &'static [u8], layouts: &[ElementLayout]) -> Option<DecodedFunction> {
         let mut reader = Reader { bytes, texts: Vec::new() };
         let (name, file) = (reader.text()?, reader.text()?);
         let options = reader.options()?;
-        let (dim_texts, dims): (Vec<Text>, Vec<Vec<Op>>) =
+        let (dim_texts, dims): (Vec<Text>, Vec<Vec<BoundOp>>) =
             reader.list(|reader| Some((reader.text()?, reader.list(Reader::op)?)))?.into_iter().unzip();
         let (buffers, elements): (Vec<Buffer>, Vec<TypeId>) =
             reader.list(|reader| reader.buffer(layouts))?.into_iter().unzip();
@@ -216,7 +216,7 @@ impl Decoded {
             views: views.into(),
             outputs: outputs.into(),
         };
-        let decoded = Decoded {
+        let decoded = DecodedFunction {
             program,
             elements: elements.into(),
             dims: dims.into(),
@@ -258,23 +258,23 @@ impl Reader {
         Some(Options { order, memory, launches, budget, devices, collective, check, line: self.number()? })
     }
 
-    fn op(&mut self) -> Option<Op> {
+    fn op(&mut self) -> Option<BoundOp> {
         Some(match self.number()? {
-            0 => Op::Constant(self.long()?),
-            1 => Op::Leaf(self.id()?),
-            2 => Op::Add,
-            3 => Op::Sub,
-            4 => Op::Mul,
-            5 => Op::Div,
-            6 => Op::Rem,
-            7 => Op::Variable(self.id()?),
-            8 => Op::Length(self.id()?),
-            9 => Op::Extent(self.id()?),
+            0 => BoundOp::Constant(self.long()?),
+            1 => BoundOp::Leaf(self.id()?),
+            2 => BoundOp::Add,
+            3 => BoundOp::Sub,
+            4 => BoundOp::Mul,
+            5 => BoundOp::Div,
+            6 => BoundOp::Rem,
+            7 => BoundOp::Variable(self.id()?),
+            8 => BoundOp::Length(self.id()?),
+            9 => BoundOp::Extent(self.id()?),
             _ => return None,
         })
     }
 
-    fn buffer(&mut self, layouts: &[Layout]) -> Option<(Buffer, TypeId)> {
+    fn buffer(&mut self, layouts: &[ElementLayout]) -> Option<(Buffer, TypeId)> {
         let (name, line) = (self.text()?, self.number()?);
         let origin = match self.number()? {
             0 => Origin::Alloc(self.id()?),
@@ -285,14 +285,14 @@ impl Reader {
             _ => return None,
         };
         let (len, layout) = (self.id()?, self.number()?);
-        let Layout { size: element, align, id } = *layouts.get(size(layout))?;
+        let ElementLayout { size: element, align, id } = *layouts.get(size(layout))?;
         Some((Buffer { name, line, column: 0, file: None, origin, len, element, align }, id()))
     }
 
     fn statement(&mut self) -> Option<Statement> {
         let (name, line) = (self.text()?, self.number()?);
         let tag = self.number()?;
-        let kind = Kind::read(tag, || self.number())?;
+        let kind = StatementKind::read(tag, || self.number())?;
         let accesses = self.list(Reader::access)?;
         let after = self.ids()?;
         let on: Vec<DimId> = self.ids()?;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::CallId;
 use crate::index::Vector;
-use crate::ir::{Kind, Program, StatementId};
+use crate::ir::{Program, StatementId, StatementKind};
 use crate::structure::{
-    Argument, Around, Call, CallPlace, Choice, Item, Loop, Part, Step, Structure, Turns, Variable,
+    Argument, ArgumentPart, Call, CallPosition, Choice, EnclosingLoop, Item, Loop, LoopRange, PathStep,
+    Structure, Variable,
 };
 
 use super::bytes::{Reader, Writer};
@@ -25,9 +26,9 @@ impl<'p> Writer<'p> {
             writer.ids(&call.results);
             writer.list(call.around.iter(), |writer, &around| writer.around(around));
             match call.place {
-                CallPlace::Only => writer.number(0),
-                CallPlace::Line => writer.number(1),
-                CallPlace::Column(column) => {
+                CallPosition::Only => writer.number(0),
+                CallPosition::Line => writer.number(1),
+                CallPosition::Column(column) => {
                     writer.number(2);
                     writer.number(column);
                 }
@@ -57,13 +58,13 @@ impl<'p> Writer<'p> {
                 writer.number(1);
                 writer.number(each.line);
                 writer.id(each.variable);
-                match each.turns {
-                    Turns::Range(lo, hi) => {
+                match each.range {
+                    LoopRange::Range(lo, hi) => {
                         writer.number(0);
                         writer.id(lo);
                         writer.id(hi);
                     }
-                    Turns::Elements(part) => {
+                    LoopRange::Elements(part) => {
                         writer.number(1);
                         writer.id(part);
                     }
@@ -93,31 +94,31 @@ impl<'p> Writer<'p> {
         });
     }
 
-    fn part(&mut self, part: &'p Part) {
+    fn part(&mut self, part: &'p ArgumentPart) {
         self.id(part.argument);
         self.list(part.path.iter(), |writer, step| match step {
-            Step::Index(dim) => {
+            PathStep::Index(dim) => {
                 writer.number(0);
                 writer.id(*dim);
             }
-            Step::Field(name) => {
+            PathStep::Field(name) => {
                 writer.number(1);
                 writer.text(name);
             }
         });
     }
 
-    fn around(&mut self, around: Around) {
+    fn around(&mut self, around: EnclosingLoop) {
         match around {
-            Around::Value(value) => {
+            EnclosingLoop::Value(value) => {
                 self.number(0);
                 self.long(value.cast_unsigned());
             }
-            Around::Up(variable) => {
+            EnclosingLoop::Up(variable) => {
                 self.number(1);
                 self.id(variable);
             }
-            Around::Down(variable, lo, hi) => {
+            EnclosingLoop::Down(variable, lo, hi) => {
                 self.number(2);
                 self.id(variable);
                 self.id(lo);
@@ -154,7 +155,7 @@ impl<'p> Writer<'p> {
 }
 
 /// The maximum nesting depth that is read. rustc rejects deeper source.
-const DEEPEST: u32 = 128;
+const MAX_NESTING: u32 = 128;
 
 impl Reader {
     /// Reads the structure.
@@ -172,9 +173,9 @@ impl Reader {
                         results: reader.ids()?,
                         around: reader.list(Reader::around)?,
                         place: match reader.number()? {
-                            0 => CallPlace::Only,
-                            1 => CallPlace::Line,
-                            2 => CallPlace::Column(reader.number()?),
+                            0 => CallPosition::Only,
+                            1 => CallPosition::Line,
+                            2 => CallPosition::Column(reader.number()?),
                             _ => return None,
                         },
                     })
@@ -188,7 +189,7 @@ impl Reader {
     }
 
     fn items(&mut self, depth: u32) -> Option<Vec<Item>> {
-        if depth > DEEPEST {
+        if depth > MAX_NESTING {
             return None;
         }
         self.list(|reader| {
@@ -196,12 +197,12 @@ impl Reader {
                 0 => Item::Statement(reader.id()?),
                 1 => {
                     let (line, variable) = (reader.number()?, reader.id()?);
-                    let turns = match reader.number()? {
-                        0 => Turns::Range(reader.id()?, reader.id()?),
-                        1 => Turns::Elements(reader.id()?),
+                    let range = match reader.number()? {
+                        0 => LoopRange::Range(reader.id()?, reader.id()?),
+                        1 => LoopRange::Elements(reader.id()?),
                         _ => return None,
                     };
-                    Item::Loop(Loop { line, variable, turns, body: reader.items(depth + 1)? })
+                    Item::Loop(Loop { line, variable, range, body: reader.items(depth + 1)? })
                 }
                 2 => {
                     let (line, number) = (reader.number()?, reader.number()?);
@@ -219,23 +220,23 @@ impl Reader {
         })
     }
 
-    fn part(&mut self) -> Option<Part> {
+    fn part(&mut self) -> Option<ArgumentPart> {
         let argument = self.id()?;
         let path = self.list(|reader| {
             Some(match reader.number()? {
-                0 => Step::Index(reader.id()?),
-                1 => Step::Field(reader.text()?),
+                0 => PathStep::Index(reader.id()?),
+                1 => PathStep::Field(reader.text()?),
                 _ => return None,
             })
         })?;
-        Some(Part { argument, path })
+        Some(ArgumentPart { argument, path })
     }
 
-    fn around(&mut self) -> Option<Around> {
+    fn around(&mut self) -> Option<EnclosingLoop> {
         Some(match self.number()? {
-            0 => Around::Value(self.long()?.cast_signed()),
-            1 => Around::Up(self.id()?),
-            2 => Around::Down(self.id()?, self.id()?, self.id()?),
+            0 => EnclosingLoop::Value(self.long()?.cast_signed()),
+            1 => EnclosingLoop::Up(self.id()?),
+            2 => EnclosingLoop::Down(self.id()?, self.id()?, self.id()?),
             _ => return None,
         })
     }
@@ -254,11 +255,15 @@ impl Reader {
 
 /// Sets the source position that distinguishes each call from others of its callee. `column` returns the column of
 /// a statement. Calls at one position come from an unrolled loop. O(n log n).
-pub fn tell_apart(program: &Program, column: impl Fn(StatementId) -> u32, calls: &mut Vector<CallId, Call>) {
+pub fn distinguish_calls(
+    program: &Program,
+    column: impl Fn(StatementId) -> u32,
+    calls: &mut Vector<CallId, Call>,
+) {
     let mut places: BTreeMap<&str, BTreeMap<u32, BTreeSet<u32>>> = BTreeMap::new();
     let called = || {
         program.statements.enumerate().filter_map(|(at, statement)| match statement.kind {
-            Kind::Call(call) => Some((at, statement, call)),
+            StatementKind::Call(call) => Some((at, statement, call)),
             _ => None,
         })
     };
@@ -268,9 +273,9 @@ pub fn tell_apart(program: &Program, column: impl Fn(StatementId) -> u32, calls:
     for (at, statement, call) in called() {
         let Some(lines) = places.get(&*statement.name) else { continue };
         calls[call].place = match lines.get(&statement.line) {
-            Some(columns) if columns.len() > 1 => CallPlace::Column(column(at)),
-            _ if lines.len() > 1 => CallPlace::Line,
-            _ => CallPlace::Only,
+            Some(columns) if columns.len() > 1 => CallPosition::Column(column(at)),
+            _ if lines.len() > 1 => CallPosition::Line,
+            _ => CallPosition::Only,
         };
     }
 }

@@ -3,11 +3,12 @@ use std::any::TypeId;
 use super::*;
 use crate::index::{Index, Vector, narrow};
 use crate::ir::{
-    Access, Buffer, Device, Kind, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
-    StatementId, View,
+    Access, Buffer, Device, Launches, Memory, Mode, Options, Order, Origin, Program, Statement, StatementId,
+    StatementKind, View,
 };
 use crate::structure::{
-    Argument, Around, Call, CallPlace, Choice, Item, Loop, Part, Step, Structure, Turns, Variable,
+    Argument, ArgumentPart, Call, CallPosition, Choice, EnclosingLoop, Item, Loop, LoopRange, PathStep,
+    Structure, Variable,
 };
 
 fn id<I: Index>(number: usize) -> I {
@@ -18,7 +19,7 @@ fn list<I: Index>(numbers: &[usize]) -> Vec<I> {
     numbers.iter().map(|&number| I::new(number)).collect()
 }
 
-fn statement(kind: Kind, accesses: &[Access], after: &[usize]) -> Statement {
+fn statement(kind: StatementKind, accesses: &[Access], after: &[usize]) -> Statement {
     Statement {
         name: format!("{kind:?}").into(),
         line: 300 + narrow(after.len()),
@@ -73,20 +74,20 @@ fn program() -> Program {
         ]
         .into(),
         statements: vec![
-            statement(Kind::Alloc(id(5)), &[], &[]),
-            statement(Kind::Fill(()), &[access(5, Mode::Write, true)], &[0]),
+            statement(StatementKind::Alloc(id(5)), &[], &[]),
+            statement(StatementKind::Fill(()), &[access(5, Mode::Write, true)], &[0]),
             statement(
-                Kind::Copy(()),
+                StatementKind::Copy(()),
                 &[access(0, Mode::Read, false), access(1, Mode::Write, false)],
                 &[0, 1],
             ),
             statement(
-                Kind::Launch(()),
+                StatementKind::Launch(()),
                 &[access(1, Mode::Atomic, false), access(5, Mode::ReadWrite, false)],
                 &[],
             ),
-            statement(Kind::Free(id(5)), &[], &[3]),
-            statement(Kind::Call(id(7)), &[access(0, Mode::Read, false)], &[]),
+            statement(StatementKind::Free(id(5)), &[], &[3]),
+            statement(StatementKind::Call(id(7)), &[access(0, Mode::Read, false)], &[]),
         ]
         .into(),
         views: vec![View {
@@ -104,7 +105,7 @@ fn program() -> Program {
 }
 
 fn structure() -> Structure {
-    let turn = |body| Loop { line: 3, variable: id(1), turns: Turns::Elements(id(0)), body };
+    let turn = |body| Loop { line: 3, variable: id(1), range: LoopRange::Elements(id(0)), body };
     let arms = vec![
         vec![Item::Statement(id(1))],
         vec![],
@@ -113,7 +114,7 @@ fn structure() -> Structure {
     let range = Loop {
         line: 2,
         variable: id(0),
-        turns: Turns::Range(id(0), id(300)),
+        range: LoopRange::Range(id(0), id(300)),
         body: vec![Item::Statement(id(2))],
     };
     let variable = |name: &'static str, dims: &[usize]| Variable { name: name.into(), dims: list(dims) };
@@ -123,7 +124,11 @@ fn structure() -> Structure {
             Item::Loop(range),
             Item::Loop(turn(vec![Item::Choice(Choice { line: 9, number: 128, arms })])),
         ],
-        parts: vec![Part { argument: id(3), path: vec![Step::Index(id(1)), Step::Field("q".into())] }].into(),
+        parts: vec![ArgumentPart {
+            argument: id(3),
+            path: vec![PathStep::Index(id(1)), PathStep::Field("q".into())],
+        }]
+        .into(),
         variables: vec![variable("i", &[1, 200]), variable("layer", &[])].into(),
         calls: vec![Call {
             arguments: vec![
@@ -134,8 +139,12 @@ fn structure() -> Structure {
                 Argument::Part(id(0)),
             ],
             results: list(&[4]),
-            around: vec![Around::Value(-3), Around::Up(id(0)), Around::Down(id(1), id(0), id(300))],
-            place: CallPlace::Column(9),
+            around: vec![
+                EnclosingLoop::Value(-3),
+                EnclosingLoop::Up(id(0)),
+                EnclosingLoop::Down(id(1), id(0), id(300)),
+            ],
+            place: CallPosition::Column(9),
         }]
         .into(),
         returned: vec![(id(5), id(1), id(2))],
@@ -145,19 +154,27 @@ fn structure() -> Structure {
     }
 }
 
-fn everything() -> (Vec<u8>, Decoded) {
+fn everything() -> (Vec<u8>, DecodedFunction) {
     let dims = vec![
-        vec![Op::Constant(u64::MAX)],
-        vec![Op::Leaf(id(0)), Op::Leaf(id(128)), Op::Mul, Op::Constant(1), Op::Sub, Op::Constant(0), Op::Add],
+        vec![BoundOp::Constant(u64::MAX)],
         vec![
-            Op::Leaf(id(1)),
-            Op::Leaf(id(2)),
-            Op::Div,
-            Op::Leaf(id(3)),
-            Op::Rem,
-            Op::Variable(id(1)),
-            Op::Length(id(200)),
-            Op::Add,
+            BoundOp::Leaf(id(0)),
+            BoundOp::Leaf(id(128)),
+            BoundOp::Mul,
+            BoundOp::Constant(1),
+            BoundOp::Sub,
+            BoundOp::Constant(0),
+            BoundOp::Add,
+        ],
+        vec![
+            BoundOp::Leaf(id(1)),
+            BoundOp::Leaf(id(2)),
+            BoundOp::Div,
+            BoundOp::Leaf(id(3)),
+            BoundOp::Rem,
+            BoundOp::Variable(id(1)),
+            BoundOp::Length(id(200)),
+            BoundOp::Add,
         ],
     ];
     let scalars = vec![
@@ -195,7 +212,7 @@ fn everything() -> (Vec<u8>, Decoded) {
         ("layers".to_owned(), Parameter::Part),
         ("caches".to_owned(), Parameter::Buffers(id(300))),
     ];
-    let printed = Printed {
+    let printed = PrintedFunction {
         program: &program,
         layouts: &[0; 7],
         dims: &dims,
@@ -209,30 +226,30 @@ fn everything() -> (Vec<u8>, Decoded) {
     let parameters = parameters.into_iter().map(|(_, one)| one).collect();
     let elements = Vector::filled(TypeId::of::<[u16; 2]>(), 7);
     let (dims, steps, scalars) = (dims.into(), steps.into(), scalars.into());
-    (bytes, Decoded { program, elements, dims, steps, scalars, arguments, parameters, structure })
+    (bytes, DecodedFunction { program, elements, dims, steps, scalars, arguments, parameters, structure })
 }
 
-const LAYOUTS: &[Layout] = &[Layout::of::<[u16; 2]>()];
+const LAYOUTS: &[ElementLayout] = &[ElementLayout::of::<[u16; 2]>()];
 
 #[test]
 fn what_is_written_is_read() {
     let (bytes, expected) = everything();
-    assert_eq!(Decoded::read(bytes.leak(), LAYOUTS), Some(expected));
+    assert_eq!(DecodedFunction::read(bytes.leak(), LAYOUTS), Some(expected));
 }
 
 #[test]
 fn other_bytes_are_no_table() {
     let bytes: &'static [u8] = everything().0.leak();
     for end in 0..bytes.len() {
-        assert_eq!(Decoded::read(&bytes[..end], LAYOUTS), None, "{end} of {} bytes", bytes.len());
+        assert_eq!(DecodedFunction::read(&bytes[..end], LAYOUTS), None, "{end} of {} bytes", bytes.len());
     }
-    assert_eq!(Decoded::read(bytes, &[]), None, "of types that are not there");
+    assert_eq!(DecodedFunction::read(bytes, &[]), None, "of types that are not there");
     // Reading terminates for any bytes.
     for at in 0..bytes.len() {
         for flip in [1, 0x80, 0xff] {
             let mut changed = bytes.to_vec();
             changed[at] ^= flip;
-            let _ = Decoded::read(changed.leak(), LAYOUTS);
+            let _ = DecodedFunction::read(changed.leak(), LAYOUTS);
         }
     }
 }

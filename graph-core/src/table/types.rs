@@ -4,13 +4,13 @@ use std::any::TypeId;
 
 use crate::ids::{ArgumentId, LeafId, ScalarId};
 use crate::index::{Vector, narrow};
-use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
-use crate::structure::{PartId, Structure, VariableId};
+use crate::ir::{BufferId, DimId, Program, StatementId, StatementKind, Text};
+use crate::structure::{ArgumentPartId, Structure, VariableId};
 use cuweave_ptx::poly::Poly;
 
 /// An instruction of the code for a length or bound: postfix, on a stack of 64-bit numbers, with overflow checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum BoundOp {
     /// Pushes a number.
     Constant(u64),
     /// Pushes the value of a user expression, which generated code computes.
@@ -28,20 +28,20 @@ pub enum Op {
     /// Pushes the value of a loop variable.
     Variable(VariableId),
     /// Pushes the length of an element or field of an argument.
-    Length(PartId),
+    Length(ArgumentPartId),
     /// Pushes the length of the buffer that a name currently denotes.
     Extent(BufferId),
 }
 
-impl Op {
+impl BoundOp {
     /// Returns the polynomial of the operation on two; `None` where it has none.
     #[must_use]
     pub fn poly(self, left: &Poly, right: &Poly) -> Option<Poly> {
         match self {
-            Op::Add => left.plus(right),
-            Op::Sub => left.minus(right),
-            Op::Mul => left.times(right),
-            Op::Div => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
+            BoundOp::Add => left.plus(right),
+            BoundOp::Sub => left.minus(right),
+            BoundOp::Mul => left.times(right),
+            BoundOp::Div => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
             _ => None,
         }
     }
@@ -96,13 +96,13 @@ pub struct Scalar {
 
 /// A function to print.
 #[derive(Debug)]
-pub struct Printed<'p> {
+pub struct PrintedFunction<'p> {
     /// Its checked program.
     pub program: &'p Program,
     /// The element type of each buffer, as an index into the list of types printed beside the table.
     pub layouts: &'p [u32],
     /// The code of each of the program's `dims`.
-    pub dims: &'p [Vec<Op>],
+    pub dims: &'p [Vec<BoundOp>],
     /// The step of the generated code that evaluates each statement. Similar statements share a step.
     pub steps: &'p [u32],
     /// Its scalar arguments.
@@ -115,13 +115,13 @@ pub struct Printed<'p> {
 
 /// A decoded function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedFunction {
     /// Its program.
     pub program: Program,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
     /// The code of each of the program's `dims`.
-    pub dims: Vector<DimId, Vec<Op>>,
+    pub dims: Vector<DimId, Vec<BoundOp>>,
     /// The step of the generated code that evaluates each statement.
     pub steps: Vector<StatementId, u32>,
     /// Its scalar arguments.
@@ -134,25 +134,25 @@ pub struct Decoded {
     pub structure: Structure,
 }
 
-impl Decoded {
+impl DecodedFunction {
     /// Returns the captured statement, if the function is a library call.
     pub fn capture(&self) -> Option<StatementId> {
         let (last, statement) = self.program.statements.enumerate().last()?;
-        (statement.kind == Kind::Capture(())).then_some(last)
+        (statement.kind == StatementKind::Capture(())).then_some(last)
     }
 }
 
 /// Size, alignment and identity of an element type.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct ElementLayout {
     pub(super) size: u32,
     pub(super) align: u32,
     pub(super) id: fn() -> TypeId,
 }
 
-impl Layout {
+impl ElementLayout {
     /// Returns the layout of `T`.
-    pub const fn of<T: 'static>() -> Layout {
-        Layout { size: narrow(size_of::<T>()), align: narrow(align_of::<T>()), id: TypeId::of::<T> }
+    pub const fn of<T: 'static>() -> ElementLayout {
+        ElementLayout { size: narrow(size_of::<T>()), align: narrow(align_of::<T>()), id: TypeId::of::<T> }
     }
 }

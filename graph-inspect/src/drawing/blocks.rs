@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 
 use cuweave_core::index::Index;
 
-use super::coordinates::{Laid, lay_out};
-use super::folds::{End, View};
+use super::boxes::{LinkEnd, View};
+use super::coordinates::{Layout, lay_out};
 use super::layers::Sketch;
 
 /// The padding inside a body, and the height of its title.
-const PAD: f64 = 12.0;
+const BODY_PADDING: f64 = 12.0;
 /// The gap between the arms of a conditional.
-const ARMS: f64 = 14.0;
+const ARM_GAP: f64 = 14.0;
 
 /// A rectangle: left, top, width, height.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,7 +28,7 @@ pub(super) struct Area {
 }
 
 /// The positions of everything in a picture.
-pub(super) struct Placed {
+pub(super) struct PicturePositions {
     pub items: Vec<Area>,
     pub bodies: Vec<Area>,
     /// The routes of the links. Empty for links that lead back and for links that are not drawn.
@@ -40,11 +40,11 @@ pub(super) struct Placed {
 
 /// The contents of a body, or of the graph outside all bodies.
 #[derive(Default)]
-struct Inside {
+struct BodyContents {
     /// Boxes and conditionals, in the order of their first nodes.
-    ends: Vec<End>,
+    ends: Vec<LinkEnd>,
     links: Vec<usize>,
-    laid: Laid,
+    laid: Layout,
 }
 
 /// Places the boxes of a view. `sizes` and `slack` have an entry for each box; see [`Sketch::slack`].
@@ -53,8 +53,8 @@ pub(super) fn place(
     sizes: &[(f64, f64)],
     slack: &dyn Fn(usize) -> usize,
     several_devices: bool,
-) -> Placed {
-    let mut insides: BTreeMap<Option<usize>, Inside> = BTreeMap::new();
+) -> PicturePositions {
+    let mut insides: BTreeMap<Option<usize>, BodyContents> = BTreeMap::new();
     insides.entry(None).or_default();
     let mut heads: Vec<Option<usize>> = vec![None; view.bodies.len()];
     for (at, item) in view.items.iter().enumerate() {
@@ -63,11 +63,11 @@ pub(super) fn place(
                 heads[body] = Some(at);
                 let first = view.bodies[body].first;
                 if first == body {
-                    let end = End::Body(body);
+                    let end = LinkEnd::Body(body);
                     insides.entry(view.container(end)).or_default().ends.push(end);
                 }
             }
-            None => insides.entry(item.body).or_default().ends.push(End::Item(at)),
+            None => insides.entry(item.body).or_default().ends.push(LinkEnd::NodeBox(at)),
         }
     }
     for (at, link) in view.links.iter().enumerate().filter(|(_, link)| !link.back) {
@@ -78,24 +78,25 @@ pub(super) fn place(
     let mut of_bodies = vec![(0.0, 0.0); view.bodies.len()];
     let of_statement = |first: usize, of_bodies: &[(f64, f64)]| {
         let own = arms[&first].iter().map(|&arm: &usize| of_bodies[arm]);
-        let (width, height) = own
-            .fold((-ARMS, 0.0), |(width, height): (f64, f64), arm| (width + ARMS + arm.0, height.max(arm.1)));
+        let (width, height) = own.fold((-ARM_GAP, 0.0), |(width, height): (f64, f64), arm| {
+            (width + ARM_GAP + arm.0, height.max(arm.1))
+        });
         (width, height)
     };
     for at in (0..view.bodies.len()).rev().map(Some).chain([None]) {
         let mut inside = insides.remove(&at).unwrap_or_default();
-        let size = |end: &End| match *end {
-            End::Item(item) => sizes[item],
-            End::Body(first) => of_statement(first, &of_bodies),
+        let size = |end: &LinkEnd| match *end {
+            LinkEnd::NodeBox(item) => sizes[item],
+            LinkEnd::Body(first) => of_statement(first, &of_bodies),
         };
-        let band = |end: &End| match (*end, at) {
-            (End::Item(item), None) if several_devices => view.items[item].device.index(),
-            (End::Body(first), None) if several_devices => {
+        let band = |end: &LinkEnd| match (*end, at) {
+            (LinkEnd::NodeBox(item), None) if several_devices => view.items[item].device.index(),
+            (LinkEnd::Body(first), None) if several_devices => {
                 heads[first].map_or(0, |head| view.items[head].device.index())
             }
             _ => 0,
         };
-        let number: BTreeMap<End, usize> =
+        let number: BTreeMap<LinkEnd, usize> =
             inside.ends.iter().enumerate().map(|(at, &end)| (end, at)).collect();
         inside.links.retain(|&link| {
             let [from, to] = [view.links[link].from, view.links[link].to].map(|end| number.get(&end));
@@ -112,14 +113,14 @@ pub(super) fn place(
             slack: inside
                 .ends
                 .iter()
-                .map(|end| if let End::Item(item) = *end { slack(item) } else { 0 })
+                .map(|end| if let LinkEnd::NodeBox(item) = *end { slack(item) } else { 0 })
                 .collect(),
         };
         inside.laid = lay_out(&sketch);
         if let Some(body) = at {
             let head = heads[body].map_or((0.0, 0.0), |head| sizes[head]);
             let (width, height) = inside.laid.size;
-            of_bodies[body] = (width.max(head.0) + 2.0 * PAD, height + head.1 + 3.0 * PAD);
+            of_bodies[body] = (width.max(head.0) + 2.0 * BODY_PADDING, height + head.1 + 3.0 * BODY_PADDING);
         }
         insides.insert(at, inside);
     }
@@ -146,11 +147,11 @@ fn placed(
     view: &View,
     sizes: Sizes<'_>,
     of_bodies: Sizes<'_>,
-    insides: &BTreeMap<Option<usize>, Inside>,
+    insides: &BTreeMap<Option<usize>, BodyContents>,
     arms: &BTreeMap<usize, Vec<usize>>,
     heads: &[Option<usize>],
-) -> Placed {
-    let mut placed = Placed {
+) -> PicturePositions {
+    let mut placed = PicturePositions {
         items: vec![Area::default(); view.items.len()],
         bodies: vec![Area::default(); view.bodies.len()],
         links: vec![Vec::new(); view.links.len()],
@@ -162,27 +163,27 @@ fn placed(
         let mut origin = (0.0, 0.0);
         if let Some(body) = at {
             let area = placed.bodies[body];
-            let mut y = area.y + PAD;
+            let mut y = area.y + BODY_PADDING;
             if let Some(head) = heads[body] {
                 let (width, height) = sizes[head];
                 placed.items[head] = Area { x: area.x + (area.width - width) / 2.0, y, width, height };
-                y += height + PAD;
+                y += height + BODY_PADDING;
             }
             origin = (area.x + (area.width - inside.laid.size.0) / 2.0, y);
         }
         for (&end, &(x, y)) in inside.ends.iter().zip(&inside.laid.at) {
             let (x, y) = (x + origin.0, y + origin.1);
             match end {
-                End::Item(item) => {
+                LinkEnd::NodeBox(item) => {
                     let (width, height) = sizes[item];
                     placed.items[item] = Area { x, y, width, height };
                 }
-                End::Body(first) => {
+                LinkEnd::Body(first) => {
                     let mut x = x;
                     for &arm in &arms[&first] {
                         let (width, height) = of_bodies[arm];
                         placed.bodies[arm] = Area { x, y, width, height };
-                        x += width + ARMS;
+                        x += width + ARM_GAP;
                     }
                 }
             }

@@ -9,18 +9,18 @@ use cuweave_core::picture::count;
 use super::layers::{Layered, Sketch, mean};
 
 /// The gap between boxes of a layer, and between layers.
-const BESIDE: f64 = 18.0;
-const BETWEEN: f64 = 34.0;
+const BOX_GAP: f64 = 18.0;
+const LAYER_GAP: f64 = 34.0;
 /// The gap between bands.
-const BANDS: f64 = 28.0;
+const BAND_GAP: f64 = 28.0;
 /// The number of sweeps.
 const SWEEPS: usize = 24;
 /// The maximum distance between the ends of edges at a box.
-const PORTS: f64 = 16.0;
+const MAX_PORT_GAP: f64 = 16.0;
 
 /// A finished drawing. The smallest coordinates are 0.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Laid {
+pub(super) struct Layout {
     /// The upper left corners of the boxes.
     pub at: Vec<(f64, f64)>,
     /// The routes of the edges, from the top. Empty for edges that are not drawn.
@@ -32,11 +32,11 @@ pub(super) struct Laid {
 }
 
 /// Draws a sketch.
-pub(super) fn lay_out(sketch: &Sketch) -> Laid {
+pub(super) fn lay_out(sketch: &Sketch) -> Layout {
     if sketch.sizes.is_empty() {
-        return Laid::default();
+        return Layout::default();
     }
-    let layered = Layered::of(sketch);
+    let layered = Layered::new(sketch);
     let mut x = vec![0.0; layered.vertices.len()];
     let bands = sketch.bands.iter().copied().max().unwrap_or(0) + 1;
     let (mut left, mut ends) = (0.0, Vec::with_capacity(bands));
@@ -48,7 +48,7 @@ pub(super) fn lay_out(sketch: &Sketch) -> Laid {
             .collect();
         let width = place(&layered, &layers, &mut x, left);
         ends.push((left, left + width));
-        left += width + BANDS;
+        left += width + BAND_GAP;
     }
     let (tops, heights) = rows(sketch, &layered);
     let corner = |at: usize| {
@@ -59,7 +59,7 @@ pub(super) fn lay_out(sketch: &Sketch) -> Laid {
     let at: Vec<(f64, f64)> = (0..sketch.sizes.len()).map(corner).collect();
     let routes = routes(sketch, &layered, &x, &at, &tops, &heights);
     let bottom = tops.last().copied().unwrap_or(0.0) + heights.last().copied().unwrap_or(0.0);
-    Laid { at, routes, size: (left - BANDS, bottom), bands: ends }
+    Layout { at, routes, size: (left - BAND_GAP, bottom), bands: ends }
 }
 
 /// Returns the tops and heights of the layers.
@@ -73,7 +73,7 @@ fn rows(sketch: &Sketch, layered: &Layered) -> (Vec<f64>, Vec<f64>) {
     let mut top = 0.0;
     for height in &heights {
         tops.push(top);
-        top += height + BETWEEN;
+        top += height + LAYER_GAP;
     }
     (tops, heights)
 }
@@ -85,7 +85,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
         let mut next = 0.0;
         for &at in layer {
             x[at] = next + vertices[at].width / 2.0;
-            next += vertices[at].width + BESIDE;
+            next += vertices[at].width + BOX_GAP;
         }
     }
     let joined = |at: usize| {
@@ -97,7 +97,7 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
         let middle = mean(layers.iter().flatten().filter(|&&at| joined(at)).map(|&at| x[at]));
         for step in 0..layers.len() {
             let at = if sweep.is_multiple_of(2) { step } else { layers.len() - 1 - step };
-            settle(layered, &layers[at], x, sweep, middle);
+            place_layer(layered, &layers[at], x, sweep, middle);
         }
     }
     let of_band = || layers.iter().flatten();
@@ -112,14 +112,14 @@ fn place(layered: &Layered, layers: &[Vec<usize>], x: &mut [f64], left: f64) -> 
 
 /// The wanted position of a box, and the weight of that wish.
 #[derive(Clone, Copy)]
-struct WantedPlace {
+struct WantedPosition {
     place: f64,
     weight: f64,
 }
 
 /// Moves the boxes of a layer towards their neighbours in the previous layer of the sweep. The last sweeps use both
 /// layers.
-fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middle: Option<f64>) {
+fn place_layer(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middle: Option<f64>) {
     let vertices = &layered.vertices;
     let both = sweep + 4 >= SWEEPS;
     let (down, up) = (sweep.is_multiple_of(2) || both, !sweep.is_multiple_of(2) || both);
@@ -131,7 +131,7 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
         // Points of one edge attract each other most, which makes long edges straight. Light vertices attract
         // least.
         let pull = |other: usize| {
-            let beside = vertices[other].is_light && !vertex.is_light;
+            let beside = vertices[other].gives_way && !vertex.gives_way;
             match (vertex.is_point, vertices[other].is_point) {
                 _ if beside => 0.05,
                 (true, true) => 16.0,
@@ -143,25 +143,25 @@ fn settle(layered: &Layered, layer: &[usize], x: &mut [f64], sweep: usize, middl
         let (sum, weight) = own
             .fold((0.0, 0.0), |(sum, weight), &other| (sum + pull(other) * x[other], weight + pull(other)));
         // Light vertices give way where there is not enough room.
-        let own = if vertex.is_light { 0.05 * weight } else { weight };
+        let own = if vertex.gives_way { 0.05 * weight } else { weight };
         wanted.push(match weight > 0.0 {
-            true => WantedPlace { place: sum / weight, weight: own },
-            false => WantedPlace { place: middle.unwrap_or(x[at]), weight: 0.1 },
+            true => WantedPosition { place: sum / weight, weight: own },
+            false => WantedPosition { place: middle.unwrap_or(x[at]), weight: 0.1 },
         });
     }
     let gap = |one: usize, other: usize| {
-        let beside = if vertices[one].is_point && vertices[other].is_point { BESIDE / 2.0 } else { BESIDE };
+        let beside = if vertices[one].is_point && vertices[other].is_point { BOX_GAP / 2.0 } else { BOX_GAP };
         (vertices[one].width + vertices[other].width) / 2.0 + beside
     };
     let gaps: Vec<f64> = layer.windows(2).map(|pair| gap(pair[0], pair[1])).collect();
-    for (&at, place) in layer.iter().zip(separated(&wanted, &gaps)) {
+    for (&at, place) in layer.iter().zip(isotonic_regression(&wanted, &gaps)) {
         x[at] = place;
     }
 }
 
 /// Returns ascending positions that are at least `gaps` apart and minimise the weighted sum of squared distances to
 /// the wanted positions. O(n).
-fn separated(wanted: &[WantedPlace], gaps: &[f64]) -> Vec<f64> {
+fn isotonic_regression(wanted: &[WantedPosition], gaps: &[f64]) -> Vec<f64> {
     let mut offsets = vec![0.0];
     let mut offset = 0.0;
     for gap in gaps {
@@ -170,7 +170,7 @@ fn separated(wanted: &[WantedPlace], gaps: &[f64]) -> Vec<f64> {
     }
     // Each block has a mean, a weight and a number of positions.
     let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
-    for (WantedPlace { place, weight }, offset) in wanted.iter().zip(&offsets) {
+    for (WantedPosition { place, weight }, offset) in wanted.iter().zip(&offsets) {
         let mut block = (place - offset, *weight, 1);
         while let Some(&(mean, weight, places)) = blocks.last() {
             if mean <= block.0 {
@@ -226,7 +226,7 @@ fn port(layered: &Layered, sketch: &Sketch, x: &[f64], at: usize, next: usize, l
     let list = if leaves { &vertex.below } else { &vertex.above };
     let before = list.iter().filter(|&&other| (x[other], other) < (x[next], next)).count();
     let width = sketch.sizes[at].0;
-    let step = PORTS.min((width - 16.0).max(0.0) / count(list.len().max(1)));
+    let step = MAX_PORT_GAP.min((width - 16.0).max(0.0) / count(list.len().max(1)));
     let middle = mean(list.iter().enumerate().map(|(place, _)| count(place))).unwrap_or(0.0);
     x[at] + (count(before) - middle) * step
 }
@@ -237,13 +237,14 @@ mod tests {
 
     #[test]
     fn places_keep_their_gaps_and_come_near() {
-        let wanted = |place, weight| WantedPlace { place, weight };
-        let places = separated(&[wanted(5.0, 1.0), wanted(5.0, 1.0), wanted(100.0, 1.0)], &[10.0, 10.0]);
+        let wanted = |place, weight| WantedPosition { place, weight };
+        let places =
+            isotonic_regression(&[wanted(5.0, 1.0), wanted(5.0, 1.0), wanted(100.0, 1.0)], &[10.0, 10.0]);
         assert_eq!(places, [0.0, 10.0, 100.0]);
         // The heavier box stays where it is.
-        let places = separated(&[wanted(5.0, 3.0), wanted(5.0, 1.0)], &[8.0]);
+        let places = isotonic_regression(&[wanted(5.0, 3.0), wanted(5.0, 1.0)], &[8.0]);
         assert_eq!(places, [3.0, 11.0]);
-        assert!(separated(&[], &[]).is_empty());
+        assert!(isotonic_regression(&[], &[]).is_empty());
     }
 
     #[test]

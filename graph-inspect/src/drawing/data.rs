@@ -4,22 +4,22 @@ use std::fmt::Write;
 
 use cuweave_core::index::Index;
 use cuweave_core::ir::{BufferId, Origin};
-use cuweave_core::operation::Place;
+use cuweave_core::operation::BufferPlacement;
 use cuweave_core::picture::{bytes, folded, is_direction};
 use serde_json::{Value, json};
 
 use crate::profile::duration;
 
-use super::folds::{End, Item, Link, View, buffers, first};
+use super::boxes::{Link, LinkEnd, NodeBox, View, buffers, first};
 use super::scene::Scene;
 use super::statements::Lines;
-use super::svg::{Times, because, time};
+use super::svg::{NodeTimes, edge_label, time};
 
 /// The maximum number of members that are listed for a box.
-const MOST_MEMBERS: usize = 24;
+const MAX_MEMBERS: usize = 24;
 
 /// Returns the JSON text: the buffers, and the boxes and edges of each drawing.
-pub(super) fn data(scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lines<'_>) -> String {
+pub(super) fn data(scene: &Scene<'_>, views: &[View], times: &NodeTimes, lines: &Lines<'_>) -> String {
     let buffers: Vec<Value> = scene.program.buffers.ids().map(|id| buffer(scene, id)).collect();
     let view = |view: &View| {
         let boxes: Vec<Value> =
@@ -27,7 +27,7 @@ pub(super) fn data(scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lin
         let heads = heads(view);
         let edge = |link: &Link| {
             let [from, to] = [link.from, link.to].map(|end| ends(&heads, end));
-            json!([from, to, visible(&because(scene, link)), u8::from(link.back)])
+            json!([from, to, visible(&edge_label(scene, link)), u8::from(link.back)])
         };
         json!({"boxes": boxes, "edges": view.links.iter().map(edge).collect::<Vec<_>>()})
     };
@@ -47,17 +47,17 @@ fn heads(view: &View) -> Vec<Vec<usize>> {
 }
 
 /// Returns the boxes at an end of an edge.
-fn ends(heads: &[Vec<usize>], end: End) -> Vec<usize> {
+fn ends(heads: &[Vec<usize>], end: LinkEnd) -> Vec<usize> {
     match end {
-        End::Item(item) => vec![item],
-        End::Body(first) => heads[first].clone(),
+        LinkEnd::NodeBox(item) => vec![item],
+        LinkEnd::Body(first) => heads[first].clone(),
     }
 }
 
 fn buffer(scene: &Scene<'_>, id: BufferId) -> Value {
     let buffer = &scene.program.buffers[id];
     let place = match (scene.operations.places.get(id), buffer.origin) {
-        (Some(Place::Inside { memory, offset }), _) => {
+        (Some(BufferPlacement::Inside { memory, offset }), _) => {
             let memory = &scene.operations.memories[*memory];
             format!("at {} of {} in {}", offset, bytes(memory.bytes), memory.name)
         }
@@ -68,7 +68,7 @@ fn buffer(scene: &Scene<'_>, id: BufferId) -> Value {
     json!([visible(&buffer.name), visible(&place)])
 }
 
-fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lines<'_>) -> Value {
+fn a_box(scene: &Scene<'_>, view: &View, item: &NodeBox, times: &NodeTimes, lines: &Lines<'_>) -> Value {
     let operation = scene.operations.list.iter().nth(first(item));
     let (name, kind) = operation.map_or(("", ""), |operation| (&*operation.name, scene.kind(operation)));
     let name = match item.body.filter(|_| item.is_head) {
@@ -77,7 +77,7 @@ fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lin
         None => name.to_owned(),
     };
     let sources = || item.nodes.iter().flat_map(|&node| &scene.operations.list[node].sources);
-    let mut own: Vec<usize> = sources().filter_map(|&source| lines.of(scene, source)).collect();
+    let mut own: Vec<usize> = sources().filter_map(|&source| lines.line_index(scene, source)).collect();
     own.sort_unstable();
     own.dedup();
     let mut members: Vec<String> = Vec::new();
@@ -86,7 +86,7 @@ fn a_box(scene: &Scene<'_>, view: &View, item: &Item, times: &Times, lines: &Lin
             let (file, line) = scene.place(source);
             visible(&format!("{} {file}:{line}", scene.program.statements[source].name))
         });
-        members = named.take(MOST_MEMBERS).collect();
+        members = named.take(MAX_MEMBERS).collect();
     }
     let used = buffers(scene, item);
     let numbers = |writes: bool| -> Vec<usize> {

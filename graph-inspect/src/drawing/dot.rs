@@ -9,22 +9,22 @@ use cuweave_core::operation::{Operation, OperationId};
 use cuweave_core::picture::is_direction;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use super::reasons::Why;
-use super::scene::{Edge, Pictured, Scene};
+use super::reasons::EdgeReason;
+use super::scene::{Edge, PictureInput, Scene};
 
 /// The maximum number of buffers in the label of an edge.
-const MOST_BUFFERS: usize = 2;
+const MAX_BUFFERS: usize = 2;
 /// The maximum number of members that are named in a node.
-const MOST_MEMBERS: usize = 6;
+const MAX_MEMBERS: usize = 6;
 /// The colours of the devices' clusters, by their X11 names.
 const CLUSTERS: [&str; 4] = ["azure", "honeydew", "seashell", "lavender"];
 
 /// Returns the graph in DOT. It has a node for each operation and an arrow for each edge, labelled with the buffers
 /// that cause it. Each body of a conditional is a cluster, and so is each device if there are several. A legend
 /// explains the colours.
-pub fn dot(pictured: &Pictured<'_>) -> String {
-    let scopes = Scopes::of(pictured.program);
-    let scene = Scene::of(pictured, &scopes);
+pub fn dot(pictured: &PictureInput<'_>) -> String {
+    let scopes = Scopes::new(pictured.program);
+    let scene = Scene::new(pictured, &scopes);
     let mut text = format!("digraph {} {{\n", quoted(&pictured.program.name));
     text.push_str("    newrank=true\n");
     text.push_str("    node [shape=box style=filled fontname=Courier fontsize=11]\n");
@@ -51,7 +51,7 @@ fn node(scene: &Scene<'_>, operation: &Operation) -> String {
         true => vec![format!("end of {}", operation.name)],
         false => vec![operation.name.to_string()],
     };
-    for &source in operation.sources.iter().take(MOST_MEMBERS) {
+    for &source in operation.sources.iter().take(MAX_MEMBERS) {
         let (file, line) = scene.place(source);
         lines.push(match chain {
             // The members of a fused launch have different kernels.
@@ -60,32 +60,32 @@ fn node(scene: &Scene<'_>, operation: &Operation) -> String {
         });
     }
     lines.dedup();
-    if operation.sources.len() > MOST_MEMBERS {
-        lines.push(format!("and {} more", operation.sources.len() - MOST_MEMBERS));
+    if operation.sources.len() > MAX_MEMBERS {
+        lines.push(format!("and {} more", operation.sources.len() - MAX_MEMBERS));
     }
     let kind = scene.kind(operation);
-    let colour = operation.what.colour();
+    let colour = operation.kind.colour();
     format!("label={} fillcolor={colour} tooltip={} ", quoted(&lines.join("\n")), quoted(kind))
 }
 
 fn arrow(scene: &Scene<'_>, edge: &Edge) -> String {
     let mut text = String::new();
     // The name of an alloc or free node already names its memory.
-    let memory = [edge.from, edge.to].into_iter().find(|&at| scene.operations.list[at].what.is_memory());
-    let because = scene.because(&edge.why, MOST_BUFFERS);
-    let said = memory.is_some_and(|at| scene.operations.list[at].name.ends_with(&because));
-    if !because.is_empty() && !said {
+    let memory = [edge.from, edge.to].into_iter().find(|&at| scene.operations.list[at].kind.is_memory());
+    let edge_label = scene.edge_label(&edge.why, MAX_BUFFERS);
+    let said = memory.is_some_and(|at| scene.operations.list[at].name.ends_with(&edge_label));
+    if !edge_label.is_empty() && !said {
         // Graphviz does not leave a gap between an arrow and its label.
-        let _ = write!(text, "label={} ", quoted(&format!(" {because}")));
-        let all = scene.because(&edge.why, 12);
-        if all != because {
+        let _ = write!(text, "label={} ", quoted(&format!(" {edge_label}")));
+        let all = scene.edge_label(&edge.why, 12);
+        if all != edge_label {
             let _ = write!(text, "edgetooltip={} ", quoted(&all));
         }
     }
     if edge.early {
         text.push_str("style=dashed ");
     }
-    if memory.is_some() || edge.why == Why::Body {
+    if memory.is_some() || edge.why == EdgeReason::Body {
         text.push_str("color=gray70 ");
     }
     let [from, to] = [edge.from, edge.to].map(|at| scene.operations.list[at].device);
@@ -99,7 +99,7 @@ fn arrow(scene: &Scene<'_>, edge: &Edge) -> String {
 fn ranks(scene: &Scene<'_>) -> String {
     let mut levels: BTreeMap<usize, Vec<OperationId>> = BTreeMap::new();
     for (at, level) in scene.levels().enumerate() {
-        if !scene.operations.list[at].what.is_memory() {
+        if !scene.operations.list[at].kind.is_memory() {
             levels.entry(*level).or_default().push(at);
         }
     }
@@ -159,7 +159,7 @@ fn legend(scene: &Scene<'_>) -> String {
         .list
         .iter()
         .filter(|operation| !scene.is_join(operation))
-        .map(|operation| (operation.what.name(), operation.what.colour()))
+        .map(|operation| (operation.kind.name(), operation.kind.colour()))
         .collect();
     if kinds.is_empty() {
         return String::new();
@@ -170,15 +170,15 @@ fn legend(scene: &Scene<'_>) -> String {
         .collect();
     let has = |form: fn(&Edge) -> bool| scene.edges.iter().any(form);
     let crosses = scene.several_devices;
-    let named = has(|edge| matches!(edge.why, Why::Buffers(_)));
+    let named = has(|edge| matches!(edge.why, EdgeReason::Buffers(_)));
     let forms = [
         (named, "on an edge: the buffers it is there for"),
         (has(|edge| edge.early), "dashed: starts early"),
         (crosses, "red: to another device"),
-        (has(|edge| edge.why == Why::Lane), "(lane): small branches in sequence"),
-        (has(|edge| edge.why == Why::Budget), "(budget): to share memory"),
-        (has(|edge| edge.why == Why::Meeting), "(event order): events and flags"),
-        (has(|edge| edge.why == Why::After), "(after): #[after], shared state"),
+        (has(|edge| edge.why == EdgeReason::Lane), "(lane): small branches in sequence"),
+        (has(|edge| edge.why == EdgeReason::Budget), "(budget): to share memory"),
+        (has(|edge| edge.why == EdgeReason::ExternalOrder), "(event order): events and flags"),
+        (has(|edge| edge.why == EdgeReason::After), "(after): #[after], shared state"),
     ];
     let forms = forms.iter().filter(|form| form.0);
     rows.extend(forms.map(|(_, text)| format!("<tr><td border=\"0\" align=\"left\">{text}</td></tr>")));

@@ -5,9 +5,9 @@
 //! here.
 
 /// The maximum number of points of long edges. Further edges are drawn as straight lines.
-const MOST_POINTS: usize = 6000;
+const MAX_POINTS: usize = 6000;
 /// The maximum number of layers that a drawn edge of a memory node spans.
-const FAR: usize = 6;
+const MAX_MEMORY_EDGE_LAYERS: usize = 6;
 /// The number of sweeps in each direction.
 const SWEEPS: usize = 10;
 
@@ -34,7 +34,7 @@ impl Sketch {
     /// Returns true if the edge is not drawn: one end is a memory node, and the ends are far apart.
     pub fn is_far(&self, from: usize, to: usize, layered: &Layered) -> bool {
         let layer = |one: usize| layered.vertices[one].layer;
-        self.is_memory(from, to) && layer(to) > layer(from) + 1 + FAR
+        self.is_memory(from, to) && layer(to) > layer(from) + 1 + MAX_MEMORY_EDGE_LAYERS
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Vertex {
     /// True for a point of a long edge.
     pub is_point: bool,
     /// True for a box that moves down and for the points of its edges. Light vertices give way to others.
-    pub is_light: bool,
+    pub gives_way: bool,
     /// The neighbours in the layer above and in the layer below.
     pub above: Vec<usize>,
     pub below: Vec<usize>,
@@ -66,24 +66,24 @@ pub(super) struct Layered {
 impl Layered {
     /// Assigns the boxes of a sketch to layers and orders each layer. A sweep takes O(n log n) for n boxes, edges
     /// and points.
-    pub fn of(sketch: &Sketch) -> Layered {
-        let (depth, is_light) = depths(sketch);
+    pub fn new(sketch: &Sketch) -> Layered {
+        let (depth, gives_way) = depths(sketch);
         let mut layered = Layered::default();
         for (at, (&layer, &(width, _))) in depth.iter().zip(&sketch.sizes).enumerate() {
-            let (band, is_light) = (sketch.bands[at], is_light[at]);
+            let (band, gives_way) = (sketch.bands[at], gives_way[at]);
             let (above, below) = (Vec::new(), Vec::new());
-            layered.add(Vertex { layer, width, band, is_point: false, is_light, above, below });
+            layered.add(Vertex { layer, width, band, is_point: false, gives_way, above, below });
         }
         // Edges that leave the same box share their points.
         let mut chains: Vec<Vec<usize>> = vec![Vec::new(); depth.len()];
         for &(from, to) in &sketch.edges {
             let between = depth[to].saturating_sub(depth[from] + 1);
             let missing = between.saturating_sub(chains[from].len());
-            if between > FAR && sketch.is_memory(from, to) {
+            if between > MAX_MEMORY_EDGE_LAYERS && sketch.is_memory(from, to) {
                 layered.points.push(None);
                 continue;
             }
-            if layered.vertices.len() + missing > depth.len() + MOST_POINTS {
+            if layered.vertices.len() + missing > depth.len() + MAX_POINTS {
                 layered.points.push(None);
                 continue;
             }
@@ -94,7 +94,7 @@ impl Layered {
                     width: 8.0,
                     band: sketch.bands[from],
                     is_point: true,
-                    is_light: is_light[from],
+                    gives_way: gives_way[from],
                     above: Vec::new(),
                     below: Vec::new(),
                 };
@@ -107,13 +107,13 @@ impl Layered {
             layered.points.push(Some(points));
         }
         layered.sweep();
-        layered.lighten();
+        layered.mark_giving_way();
         layered
     }
 
     /// Makes vertices light if all neighbours on one side are in other bands. Otherwise, such a vertex beside a
     /// chain would push the chain aside at each step.
-    fn lighten(&mut self) {
+    fn mark_giving_way(&mut self) {
         let leaves_on = |vertices: &[Vertex], at: usize, list: &[usize]| {
             !list.is_empty() && list.iter().all(|&other| vertices[other].band != vertices[at].band)
         };
@@ -121,7 +121,7 @@ impl Layered {
             let vertex = &self.vertices[at];
             let leaves =
                 leaves_on(&self.vertices, at, &vertex.above) || leaves_on(&self.vertices, at, &vertex.below);
-            self.vertices[at].is_light |= leaves;
+            self.vertices[at].gives_way |= leaves;
         }
     }
 
@@ -149,7 +149,7 @@ impl Layered {
             layer.sort_by_key(|&at| vertices[at].band);
         }
         let mut places = vec![0.0; self.vertices.len()];
-        self.layers.iter().for_each(|layer| number(layer, &mut places));
+        self.layers.iter().for_each(|layer| number_layer(layer, &mut places));
         let mut best = (self.crossings(&places), self.layers.clone());
         for sweep in 0..2 * SWEEPS {
             if best.0 == 0 {
@@ -168,7 +168,7 @@ impl Layered {
                     let (one, other) = (key(one), key(other));
                     one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
                 });
-                number(&layer, &mut places);
+                number_layer(&layer, &mut places);
                 self.layers[at] = layer;
             }
             let crossings = self.crossings(&places);
@@ -196,7 +196,7 @@ impl Layered {
 }
 
 /// Numbers the vertices of a layer by their positions in it.
-fn number(layer: &[usize], places: &mut [f64]) {
+fn number_layer(layer: &[usize], places: &mut [f64]) {
     let mut place = 0.0;
     for &at in layer {
         places[at] = place;
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn long_edges_pass_a_point_in_each_layer() {
-        let layered = Layered::of(&sketch(4, &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]));
+        let layered = Layered::new(&sketch(4, &[(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)]));
         assert_eq!(layered.layers.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2, 2, 1]);
         // Both long edges of the first box share the point in the second layer.
         assert_eq!(layered.points[3].as_ref().map(Vec::len), Some(2));
@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn crossings_that_an_order_avoids_are_gone() {
         // In the order of their numbers, all of these edges cross.
-        let layered = Layered::of(&sketch(8, &[(0, 7), (1, 6), (2, 5), (3, 4)]));
+        let layered = Layered::new(&sketch(8, &[(0, 7), (1, 6), (2, 5), (3, 4)]));
         let mut places = vec![0.0; 8];
-        layered.layers.iter().for_each(|layer| number(layer, &mut places));
+        layered.layers.iter().for_each(|layer| number_layer(layer, &mut places));
         assert_eq!(layered.crossings(&places), 0);
     }
 
@@ -318,7 +318,7 @@ mod tests {
         let edges: Vec<_> = (2..12).map(|to| (to - 1, to)).chain([(0, 2), (0, 11)]).collect();
         let mut sketch = sketch(12, &edges);
         sketch.slack[0] = 1;
-        let layered = Layered::of(&sketch);
+        let layered = Layered::new(&sketch);
         assert!(!sketch.is_far(0, 2, &layered) && sketch.is_far(0, 11, &layered));
         assert!(layered.points[11].is_none() && layered.vertices.len() == 12);
     }
@@ -327,8 +327,8 @@ mod tests {
     fn points_are_bounded() {
         let edges: Vec<_> =
             (1..900).map(|to| (to - 1, to)).chain((0..400).map(|at| (at, at + 450))).collect();
-        let layered = Layered::of(&sketch(900, &edges));
-        assert!(layered.vertices.len() <= 900 + MOST_POINTS);
+        let layered = Layered::new(&sketch(900, &edges));
+        assert!(layered.vertices.len() <= 900 + MAX_POINTS);
         assert!(layered.points.iter().any(Option::is_none));
     }
 }

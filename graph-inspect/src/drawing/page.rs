@@ -6,33 +6,33 @@
 
 use std::fmt::Write;
 
-use cuweave_core::ir::Kind;
-use cuweave_core::operation::What;
+use cuweave_core::ir::StatementKind;
+use cuweave_core::operation::OperationKind;
 use cuweave_core::picture::{COLOURS, escape};
 use cuweave_core::scopes::Scopes;
 
 use crate::profile::{Profile, duration};
 use crate::report::Report;
 
+use super::boxes::View;
 use super::data::data;
-use super::folds::View;
-use super::scene::{Pictured, Scene};
+use super::scene::{PictureInput, Scene};
 use super::statements::{Lines, lines};
-use super::svg::{Timed, Times, draw};
+use super::svg::{NodeTime, NodeTimes, draw};
 
 /// The style sheet and the script of a page.
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 /// Larger graphs are only drawn with loops folded.
-const MOST_NODES: usize = 600;
+const MAX_NODES: usize = 600;
 /// Larger graphs are first shown with loops folded.
-const MANY: usize = 120;
+const FOLD_ABOVE: usize = 120;
 
 /// The input of a page.
 #[derive(Debug)]
-pub struct PageSubject<'g> {
+pub struct PageInput<'g> {
     /// The plan.
-    pub pictured: Pictured<'g>,
+    pub pictured: PictureInput<'g>,
     /// The report.
     pub report: &'g Report,
     /// The picture of the memory, as SVG.
@@ -42,10 +42,10 @@ pub struct PageSubject<'g> {
 }
 
 /// Returns the page of a graph.
-pub fn page(subject: &PageSubject<'_>) -> String {
-    let PageSubject { pictured, report, memory, profile } = subject;
-    let scopes = Scopes::of(pictured.program);
-    let scene = Scene::of(pictured, &scopes);
+pub fn page(subject: &PageInput<'_>) -> String {
+    let PageInput { pictured, report, memory, profile } = subject;
+    let scopes = Scopes::new(pictured.program);
+    let scene = Scene::new(pictured, &scopes);
     let times = profile.map_or_else(Vec::new, |profile| times(&scene, profile));
     let views = views(&scene);
     let lines = lines(&scene, &times);
@@ -71,25 +71,25 @@ fn lines_of(report: &Report) -> String {
 /// Returns the drawings of a graph: unfolded if the graph is small enough, and folded if it is large.
 fn views(scene: &Scene<'_>) -> Vec<View> {
     let nodes = scene.operations.list.len();
-    let folded = (nodes > MANY).then(|| View::of(scene, true)).filter(View::is_folded);
-    let whole = (nodes <= MOST_NODES || folded.is_none()).then(|| View::of(scene, false));
+    let folded = (nodes > FOLD_ABOVE).then(|| View::new(scene, true)).filter(View::is_folded);
+    let whole = (nodes <= MAX_NODES || folded.is_none()).then(|| View::new(scene, false));
     folded.into_iter().chain(whole).collect()
 }
 
 /// Returns the times of the nodes. Empty if the profile is of another graph.
-fn times(scene: &Scene<'_>, profile: &Profile) -> Times {
+fn times(scene: &Scene<'_>, profile: &Profile) -> NodeTimes {
     let mut entries = profile.entries.iter();
     let mut times = Vec::with_capacity(scene.operations.list.len());
     for operation in &scene.operations.list {
-        if operation.what == What::Statement(Kind::Join(())) {
+        if operation.kind == OperationKind::Statement(StatementKind::Join(())) {
             times.push(None);
             continue;
         }
-        let condition = operation.what == What::Statement(Kind::Condition(()));
+        let condition = operation.kind == OperationKind::Statement(StatementKind::Condition(()));
         let own = |name: &str| name == operation.name || (condition && name.starts_with(&*operation.name));
         match entries.next() {
             Some(entry) if own(&entry.name) => {
-                times.push(Some(Timed { time: entry.time.mean, critical: entry.critical }));
+                times.push(Some(NodeTime { time: entry.time.mean, critical: entry.critical }));
             }
             _ => return Vec::new(),
         }
@@ -142,7 +142,7 @@ fn section(page: &mut String, id: &str, title: &str, body: &str) {
         writeln!(page, "<section id=\"{id}\" aria-label=\"{title}\">\n<h2>{title}</h2>\n{body}\n</section>");
 }
 
-fn graphs(page: &mut String, scene: &Scene<'_>, views: &[View], times: &Times) {
+fn graphs(page: &mut String, scene: &Scene<'_>, views: &[View], times: &NodeTimes) {
     let mut body = String::from(
         "<div class=\"bar\"><label>find <input id=\"find\" type=\"search\" placeholder=\"node or buffer\" \
          autocomplete=\"off\"></label><output id=\"found\"></output>",
@@ -166,7 +166,7 @@ fn graphs(page: &mut String, scene: &Scene<'_>, views: &[View], times: &Times) {
     section(page, "graph", "Graph", &body);
 }
 
-fn end(page: &mut String, scene: &Scene<'_>, views: &[View], times: &Times, lines: &Lines<'_>) {
+fn end(page: &mut String, scene: &Scene<'_>, views: &[View], times: &NodeTimes, lines: &Lines<'_>) {
     let data = data(scene, views, times, lines);
     let _ = write!(
         page,

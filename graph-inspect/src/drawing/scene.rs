@@ -1,18 +1,18 @@
 //! The nodes, edges and bodies of a picture.
 
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{BufferId, DimId, Kind, Program, StatementId};
-use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::ir::{BufferId, DimId, Program, StatementId, StatementKind};
+use cuweave_core::operation::{Operation, OperationId, OperationKind, Operations};
 use cuweave_core::picture::folded;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use crate::folding::together;
+use crate::folding::merge_by_key;
 
-use super::reasons::{Reasons, Why};
+use super::reasons::{EdgeReason, Reasons};
 
 /// The input of a picture.
 #[derive(Clone, Copy, Debug)]
-pub struct Pictured<'g> {
+pub struct PictureInput<'g> {
     /// The flat program.
     pub program: &'g Program,
     /// The nodes.
@@ -27,7 +27,7 @@ pub(super) struct Edge {
     pub to: OperationId,
     /// True if the second node may start before the first has ended.
     pub early: bool,
-    pub why: Why,
+    pub why: EdgeReason,
 }
 
 /// A graph as it is drawn.
@@ -46,9 +46,9 @@ pub(super) struct Scene<'g> {
 
 impl<'g> Scene<'g> {
     /// O(nodes + edges + accesses).
-    pub fn of(pictured: &Pictured<'g>, scopes: &'g Scopes) -> Scene<'g> {
-        let Pictured { program, operations, dims } = *pictured;
-        let reasons = Reasons::of(program, operations, dims, scopes);
+    pub fn new(pictured: &PictureInput<'g>, scopes: &'g Scopes) -> Scene<'g> {
+        let PictureInput { program, operations, dims } = *pictured;
+        let reasons = Reasons::new(program, operations, dims, scopes);
         let edges = operations.list.enumerate().flat_map(|(to, operation)| {
             let reasons = &reasons;
             operation.after.iter().map(move |&from| Edge {
@@ -69,7 +69,7 @@ impl<'g> Scene<'g> {
         match (self.operations.chain_of(operation), operation.sources.len()) {
             (Some(_), _) => "fused kernel",
             (None, 2..) => "batch",
-            (None, _) => operation.what.name(),
+            (None, _) => operation.kind.name(),
         }
     }
 
@@ -80,22 +80,22 @@ impl<'g> Scene<'g> {
 
     /// Returns the label of an edge: up to `most` buffer names, where names that differ only in indices are one, or
     /// another reason. Empty if the two nodes already say it.
-    pub fn because(&self, why: &Why, most: usize) -> String {
+    pub fn edge_label(&self, why: &EdgeReason, most: usize) -> String {
         match why {
-            Why::Buffers(buffers) => self.names(buffers, most),
-            Why::Budget => "(budget)".to_owned(),
-            Why::After => "(after)".to_owned(),
-            Why::Meeting => "(event order)".to_owned(),
-            Why::Lane => "(lane)".to_owned(),
-            Why::Body | Why::Memory => String::new(),
+            EdgeReason::Buffers(buffers) => self.names(buffers, most),
+            EdgeReason::Budget => "(budget)".to_owned(),
+            EdgeReason::After => "(after)".to_owned(),
+            EdgeReason::ExternalOrder => "(event order)".to_owned(),
+            EdgeReason::Lane => "(lane)".to_owned(),
+            EdgeReason::Body | EdgeReason::Memory => String::new(),
         }
     }
 
     /// Formats the names of buffers: `x, y and 3 more`.
     pub fn names(&self, buffers: &[BufferId], most: usize) -> String {
         let name = |buffer: BufferId| &self.program.buffers[buffer].name;
-        let list = together(buffers.iter().copied(), |&buffer| folded(name(buffer)), |_| 1);
-        let shown = |one: &crate::folding::Folded<BufferId>| match one.entries {
+        let list = merge_by_key(buffers.iter().copied(), |&buffer| folded(name(buffer)), |_| 1);
+        let shown = |one: &crate::folding::MergedEntry<BufferId>| match one.entries {
             1 => name(one.first).to_string(),
             count => format!("{} × {count}", folded(name(one.first))),
         };
@@ -110,7 +110,7 @@ impl<'g> Scene<'g> {
 
     /// Returns true for the end of a body, which has no node.
     pub fn is_join(&self, operation: &Operation) -> bool {
-        operation.what == What::Statement(Kind::Join(()))
+        operation.kind == OperationKind::Statement(StatementKind::Join(()))
     }
 
     /// Returns the level of each node: the length of the longest path to it, ignoring memory nodes.
@@ -118,7 +118,7 @@ impl<'g> Scene<'g> {
         let mut levels: Vector<OperationId, usize> = Vector::with_capacity(self.operations.list.len());
         for operation in &self.operations.list {
             let above = |&before: &OperationId| {
-                levels[before] + usize::from(!self.operations.list[before].what.is_memory())
+                levels[before] + usize::from(!self.operations.list[before].kind.is_memory())
             };
             let level = operation.after.iter().map(above).max().unwrap_or(0);
             levels.push(level);

@@ -8,12 +8,12 @@ use cuweave_core::ir::{Mode, StatementId};
 use cuweave_core::picture::{counted, escape, folded};
 
 use super::scene::Scene;
-use super::svg::Times;
+use super::svg::NodeTimes;
 
 /// The maximum number of lines that are listed.
-const MOST_LINES: usize = 2000;
+const MAX_LINES: usize = 2000;
 /// The maximum number of arguments that are shown for a statement.
-const MOST_ARGUMENTS: usize = 12;
+const MAX_ARGUMENTS: usize = 12;
 
 /// The identity of a line: file, line, and the name with folded loop indices.
 type Key<'s> = (&'s str, u32, String);
@@ -27,7 +27,7 @@ pub(super) struct Lines<'s> {
 
 impl Lines<'_> {
     /// Returns the index of a statement's line.
-    pub fn of(&self, scene: &Scene<'_>, statement: StatementId) -> Option<usize> {
+    pub fn line_index(&self, scene: &Scene<'_>, statement: StatementId) -> Option<usize> {
         let (file, line) = scene.place(statement);
         let name = folded(&scene.program.statements[statement].name);
         self.known.get(&(file, line, name)).copied()
@@ -41,7 +41,7 @@ struct Line {
 }
 
 /// Returns the lines of a graph, in the order of the source files.
-pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
+pub(super) fn lines<'s>(scene: &Scene<'s>, times: &NodeTimes) -> Lines<'s> {
     let mut found: BTreeMap<Key<'s>, Line> = BTreeMap::new();
     for (at, operation) in
         scene.operations.list.enumerate().filter(|(_, operation)| !scene.is_join(operation))
@@ -67,7 +67,7 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
     let mut known = BTreeMap::new();
     let mut file_before = "";
     for (at, ((file, line, name), own)) in found.into_iter().enumerate() {
-        if at == MOST_LINES {
+        if at == MAX_LINES {
             break;
         }
         if file != file_before {
@@ -95,7 +95,7 @@ pub(super) fn lines<'s>(scene: &Scene<'s>, times: &Times) -> Lines<'s> {
     }
     let more = scene.operations.list.len().saturating_sub(known.len());
     markup.push_str("</tbody></table></div>");
-    if known.len() == MOST_LINES && more > 0 {
+    if known.len() == MAX_LINES && more > 0 {
         let _ = write!(markup, "<p>the first {}</p>", counted(known.len(), "line"));
     }
     Lines { known, markup }
@@ -107,7 +107,7 @@ fn text(scene: &Scene<'_>, statement: StatementId, name: &str) -> String {
     if let Some(body) = scene.scopes.bordered(statement) {
         return folded(&scene.scopes.name(scene.program, body));
     }
-    let shown = accesses.iter().take(MOST_ARGUMENTS).map(|access| {
+    let shown = accesses.iter().take(MAX_ARGUMENTS).map(|access| {
         let word = match access.mode {
             Mode::Read => "&",
             Mode::ReadWrite | Mode::Write => "&mut ",
@@ -117,7 +117,7 @@ fn text(scene: &Scene<'_>, statement: StatementId, name: &str) -> String {
         format!("{word}{}", folded(name))
     });
     let mut shown: Vec<String> = shown.collect();
-    if accesses.len() > MOST_ARGUMENTS {
+    if accesses.len() > MAX_ARGUMENTS {
         shown.push("..".to_owned());
     }
     match shown.is_empty() {

@@ -4,20 +4,21 @@ use std::collections::BTreeSet;
 
 use cuweave_core::operation::{Operation, OperationId};
 use cuweave_core::picture::{
-    BODY, CRITICAL, Canvas, DARK, ESTIMATE, FAINT, FILLS, LINE, Style, count, escape, folded, real, shortened,
+    BODY, CRITICAL, Canvas, DARK, ESTIMATE, FAINT, FILLS, LINE, TextStyle, count, escape, folded, real,
+    shortened,
 };
 use cuweave_core::scopes::Scopes;
 
 use crate::profile::duration;
 
-use super::blocks::{Area, Placed, place};
-use super::folds::{End, Link, View};
-use super::reasons::Why;
-use super::scene::{Pictured, Scene};
-use super::ways::{around, smooth};
+use super::blocks::{Area, PicturePositions, place};
+use super::boxes::{Link, LinkEnd, View};
+use super::edge_paths::{around, smooth};
+use super::reasons::EdgeReason;
+use super::scene::{PictureInput, Scene};
 
 /// The maximum number of characters on a line of a box.
-const MOST_CHARACTERS: usize = 34;
+const MAX_CHARACTERS: usize = 34;
 /// The widths of a character on the first line and on the second line of a box.
 const WIDE: f64 = 6.65;
 const NARROW: f64 = 5.8;
@@ -29,33 +30,33 @@ const LEGEND: f64 = 26.0;
 /// The height of the devices' names.
 const DEVICES: f64 = 24.0;
 /// Pictures with more boxes are folded.
-const MANY: usize = 120;
+const FOLD_ABOVE: usize = 120;
 
 /// The measured time of a node.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timed {
+pub(super) struct NodeTime {
     /// The mean time in a launch, in microseconds.
     pub time: f64,
     pub critical: bool,
 }
 
 /// The time of each node. Empty if there is no profile of this graph.
-pub(super) type Times = Vec<Option<Timed>>;
+pub(super) type NodeTimes = Vec<Option<NodeTime>>;
 
 /// Returns the graph as an SVG. If it is large, nodes that differ only in loop indices share a box.
-pub fn graph_svg(pictured: &Pictured<'_>) -> String {
-    let scopes = Scopes::of(pictured.program);
-    let scene = Scene::of(pictured, &scopes);
-    let view = View::of(&scene, scene.operations.list.len() > MANY);
+pub fn graph_svg(pictured: &PictureInput<'_>) -> String {
+    let scopes = Scopes::new(pictured.program);
+    let scene = Scene::new(pictured, &scopes);
+    let view = View::new(&scene, scene.operations.list.len() > FOLD_ABOVE);
     draw(&scene, &view, &Vec::new())
 }
 
 /// Draws the boxes of a graph. `data-v` is the number of a box, and `data-e` that of an edge.
-pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
+pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &NodeTimes) -> String {
     let drawing = Drawing { scene, view, times, most: most(view, times) };
     let sizes: Vec<(f64, f64)> = (0..view.items.len()).map(|item| drawing.size(item)).collect();
     // Memory nodes move down to their users. So do nodes without predecessors that are only needed much later.
-    let is_memory = |node: OperationId| scene.operations.list[node].what.is_memory();
+    let is_memory = |node: OperationId| scene.operations.list[node].kind.is_memory();
     let slack = |item: usize| match view.items[item].nodes.first() {
         Some(&node) if is_memory(node) => 1,
         Some(&node) if scene.operations.list[node].after.iter().all(|&before| is_memory(before)) => 4,
@@ -71,8 +72,8 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     let drawn = |(link, way): (&Link, &Vec<(f64, f64)>)| link.back || !way.is_empty();
     let far = view.links.iter().zip(&placed.links).filter(|&pair| !drawn(pair)).count();
     let mut notes = Vec::new();
-    if view.left_out > 0 {
-        notes.push(format!("{} more nodes are not drawn", view.left_out));
+    if view.not_drawn > 0 {
+        notes.push(format!("{} more nodes are not drawn", view.not_drawn));
     }
     if far > 0 {
         notes.push(format!("{far} edges of memory over many layers are not drawn"));
@@ -116,30 +117,30 @@ pub(super) fn draw(scene: &Scene<'_>, view: &View, times: &Times) -> String {
     }
     canvas.raw("</g>");
     if more > 0.0 {
-        canvas.text(MARGIN, placed.size.1 + top + MARGIN + 8.0, Style::faint(12.0), &notes.join("; "));
+        canvas.text(MARGIN, placed.size.1 + top + MARGIN + 8.0, TextStyle::faint(12.0), &notes.join("; "));
     }
     canvas.close()
 }
 
 /// Returns the longest time of any box.
-fn most(view: &View, times: &Times) -> f64 {
+fn most(view: &View, times: &NodeTimes) -> f64 {
     view.items.iter().map(|item| time(&item.nodes, times).map_or(0.0, |timed| timed.time)).fold(0.0, f64::max)
 }
 
 /// Returns the total time of several nodes. `None` if no time was measured.
-pub(super) fn time(nodes: &[OperationId], times: &Times) -> Option<Timed> {
+pub(super) fn time(nodes: &[OperationId], times: &NodeTimes) -> Option<NodeTime> {
     use cuweave_core::index::Index;
     let measured = nodes.iter().filter_map(|node| times.get(node.index()).copied().flatten());
-    measured.fold(None, |sum: Option<Timed>, one| {
+    measured.fold(None, |sum: Option<NodeTime>, one| {
         let (time, critical) = sum.map_or((0.0, false), |sum| (sum.time, sum.critical));
-        Some(Timed { time: time + one.time, critical: critical || one.critical })
+        Some(NodeTime { time: time + one.time, critical: critical || one.critical })
     })
 }
 
-fn area(view: &View, placed: &Placed, end: End) -> Area {
+fn area(view: &View, placed: &PicturePositions, end: LinkEnd) -> Area {
     match end {
-        End::Item(item) => placed.items[item],
-        End::Body(first) => {
+        LinkEnd::NodeBox(item) => placed.items[item],
+        LinkEnd::Body(first) => {
             let arms = view.bodies.iter().zip(&placed.bodies).filter(|(body, _)| body.first == first);
             let right = arms.map(|(_, area)| area.x + area.width).fold(0.0, f64::max);
             let Area { x, y, height, .. } = placed.bodies[first];
@@ -151,7 +152,7 @@ fn area(view: &View, placed: &Placed, end: End) -> Area {
 struct Drawing<'d> {
     scene: &'d Scene<'d>,
     view: &'d View,
-    times: &'d Times,
+    times: &'d NodeTimes,
     most: f64,
 }
 
@@ -170,7 +171,7 @@ impl Drawing<'_> {
         };
         let name = if nodes.len() > 1 { folded(&name) } else { name };
         let times = if nodes.len() > 1 { format!(" × {}", nodes.len()) } else { String::new() };
-        let name = format!("{}{times}", shortened(&name, MOST_CHARACTERS - times.chars().count()));
+        let name = format!("{}{times}", shortened(&name, MAX_CHARACTERS - times.chars().count()));
         let mut parts: Vec<String> = Vec::new();
         parts.extend(time(nodes, self.times).map(|timed| duration(timed.time)));
         if operation.sources.len() > 1 {
@@ -183,14 +184,14 @@ impl Drawing<'_> {
         if let Some(bytes) = self.bytes(operation) {
             parts.push(cuweave_core::picture::bytes(bytes));
         }
-        [name, shortened(&parts.join(" · "), MOST_CHARACTERS + 14)]
+        [name, shortened(&parts.join(" · "), MAX_CHARACTERS + 14)]
     }
 
     /// Returns the size of the memory of an alloc or free node.
     fn bytes(&self, operation: &Operation) -> Option<u64> {
-        use cuweave_core::operation::What;
-        match operation.what {
-            What::Alloc { memory } | What::Free { memory } => {
+        use cuweave_core::operation::OperationKind;
+        match operation.kind {
+            OperationKind::Alloc { memory } | OperationKind::Free { memory } => {
                 self.scene.operations.memories.get(memory).map(|memory| memory.bytes)
             }
             _ => None,
@@ -220,12 +221,12 @@ impl Drawing<'_> {
              fill=\"{}\" \
              stroke=\"{stroke}\" stroke-width=\"{thick}\"/>",
             escape(&self.title(at)),
-            fill(operation.what.name(), kind)
+            fill(operation.kind.name(), kind)
         ));
         let middle = x + width / 2.0;
-        canvas.text(middle, y + 15.0, Style::dark(11.0).mono().centred(), &name);
+        canvas.text(middle, y + 15.0, TextStyle::dark(11.0).mono().centred(), &name);
         if !place.is_empty() {
-            canvas.text(middle, y + 28.0, Style::faint(10.0).centred(), &place);
+            canvas.text(middle, y + 28.0, TextStyle::faint(10.0).centred(), &place);
         }
         if let Some(timed) = timed.filter(|_| self.most > 0.0) {
             let part = (width - 2.0) * timed.time / self.most;
@@ -247,7 +248,7 @@ impl Drawing<'_> {
         let device = |node: OperationId| self.scene.operations.list[node].device;
         let crosses = edges().any(|edge| device(edge.from) != device(edge.to));
         let memory = edges().all(|edge| {
-            [edge.from, edge.to].into_iter().any(|node| self.scene.operations.list[node].what.is_memory())
+            [edge.from, edge.to].into_iter().any(|node| self.scene.operations.list[node].kind.is_memory())
         });
         let stroke = if crosses {
             CRITICAL
@@ -269,13 +270,13 @@ impl Drawing<'_> {
             "<path class=\"edge\" data-e=\"{at}\" d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" \
              stroke-width=\"{width}\"{dashes}{opacity} \
              marker-end=\"url(#tip)\"><title>{}</title></path>",
-            escape(&self.because(link))
+            escape(&self.edge_label(link))
         ));
     }
 
     /// Returns the reason for an edge.
-    pub fn because(&self, link: &Link) -> String {
-        because(self.scene, link)
+    pub fn edge_label(&self, link: &Link) -> String {
+        edge_label(self.scene, link)
     }
 
     /// Returns the kinds of nodes that occur, with their colours.
@@ -285,7 +286,7 @@ impl Drawing<'_> {
         operations
             .map(|operation| {
                 let kind = self.scene.kind(operation);
-                (kind, fill(operation.what.name(), kind))
+                (kind, fill(operation.kind.name(), kind))
             })
             .collect()
     }
@@ -328,18 +329,18 @@ impl Drawing<'_> {
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"12\" height=\"12\" rx=\"3\" fill=\"{colour}\" \
                  stroke=\"{LINE}\"/>"
             ));
-            canvas.text(x + 17.0, y + 10.0, Style::faint(11.0), kind);
+            canvas.text(x + 17.0, y + 10.0, TextStyle::faint(11.0), kind);
             x += 32.0 + NARROW * count(kind.len());
         }
         for (text, form) in self.forms() {
             canvas.raw(format_args!("<path d=\"M{x:.1} {:.1} h26\" fill=\"none\" {form}/>", y + 6.0));
-            canvas.text(x + 31.0, y + 10.0, Style::faint(11.0), text);
+            canvas.text(x + 31.0, y + 10.0, TextStyle::faint(11.0), text);
             x += 46.0 + NARROW * count(text.len());
         }
     }
 
     /// Draws the columns of the devices.
-    fn devices(&self, canvas: &mut Canvas, placed: &Placed) {
+    fn devices(&self, canvas: &mut Canvas, placed: &PicturePositions) {
         if !self.scene.several_devices {
             return;
         }
@@ -357,20 +358,20 @@ impl Drawing<'_> {
                 placed.size.1 + DEVICES + 10.0
             ));
             let text = format!("device {device}");
-            canvas.text((left + right) / 2.0, -8.0, Style::dark(12.0).bold().centred(), &text);
+            canvas.text((left + right) / 2.0, -8.0, TextStyle::dark(12.0).bold().centred(), &text);
         }
     }
 }
 
 /// Returns the reason for a link: the buffers of all edges that it stands for.
-pub(super) fn because(scene: &Scene<'_>, link: &Link) -> String {
+pub(super) fn edge_label(scene: &Scene<'_>, link: &Link) -> String {
     let mut buffers = BTreeSet::new();
     let mut others = BTreeSet::new();
     for &edge in &link.edges {
         match &scene.edges[edge].why {
-            Why::Buffers(own) => buffers.extend(own.iter().copied()),
+            EdgeReason::Buffers(own) => buffers.extend(own.iter().copied()),
             why => {
-                others.insert(scene.because(why, 0));
+                others.insert(scene.edge_label(why, 0));
             }
         }
     }

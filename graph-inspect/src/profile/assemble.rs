@@ -2,40 +2,40 @@
 
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{Kind, Program, StatementId};
+use cuweave_core::ir::{Program, StatementId, StatementKind};
 use cuweave_core::launches::{LaunchValues, LaunchedKernel};
 use cuweave_core::location::{at_attribute, at_function, at_statement};
-use cuweave_core::operation::{Operation, OperationId, Operations, What};
+use cuweave_core::operation::{Operation, OperationId, OperationKind, Operations};
 use cuweave_core::picture::{count, real};
 use cuweave_core::scopes::{ScopeId, Scopes};
 
 use super::critical;
-use super::types::{Entry, Member, Profile, Times, Turns};
+use super::types::{Entry, IterationStats, Member, Profile, TimeStats};
 
 /// The times of an operation, or of a complete launch, collected over several launches.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gathered {
+pub struct TimeAccumulator {
     launches: u32,
     sum: f64,
     min: f64,
     max: f64,
     runs: u64,
-    turns: Option<(u64, u64, u64)>,
+    iterations: Option<(u64, u64, u64)>,
 }
 
-impl Gathered {
-    /// Adds the time of a launch, in microseconds, and its number of runs. `turns` is the number of iterations of
+impl TimeAccumulator {
+    /// Adds the time of a launch, in microseconds, and its number of runs. `iterations` is the number of iterations of
     /// the body that the operation begins.
-    pub fn add(&mut self, time: f64, runs: u64, turns: Option<u64>) {
+    pub fn add(&mut self, time: f64, runs: u64, iterations: Option<u64>) {
         let first = self.launches == 0;
         self.launches += 1;
         self.sum += time;
         self.min = if first { time } else { self.min.min(time) };
         self.max = if first { time } else { self.max.max(time) };
         self.runs += runs;
-        self.turns = turns.map(|turns| match self.turns {
-            Some((sum, min, max)) => (sum + turns, min.min(turns), max.max(turns)),
-            None => (turns, turns, turns),
+        self.iterations = iterations.map(|iterations| match self.iterations {
+            Some((sum, min, max)) => (sum + iterations, min.min(iterations), max.max(iterations)),
+            None => (iterations, iterations, iterations),
         });
     }
 
@@ -44,18 +44,18 @@ impl Gathered {
     }
 
     /// Returns the mean, minimum and maximum.
-    pub fn times(&self) -> Times {
-        Times { mean: self.mean(self.sum), min: self.min, max: self.max }
+    pub fn times(&self) -> TimeStats {
+        TimeStats { mean: self.mean(self.sum), min: self.min, max: self.max }
     }
 
-    fn turns(&self) -> Option<Turns> {
-        self.turns.map(|(sum, min, max)| Turns { mean: self.mean(real(sum)), min, max })
+    fn iterations(&self) -> Option<IterationStats> {
+        self.iterations.map(|(sum, min, max)| IterationStats { mean: self.mean(real(sum)), min, max })
     }
 }
 
 /// The input of a profile.
 #[derive(Debug)]
-pub struct Measured<'m> {
+pub struct ProfileInput<'m> {
     /// The flat program.
     pub program: &'m Program,
     /// The nodes.
@@ -71,28 +71,29 @@ pub struct Measured<'m> {
     /// True if the driver is the simulator, whose times mean nothing.
     pub simulated: bool,
     /// The time of a launch of the executable graph.
-    pub total: Gathered,
+    pub total: TimeAccumulator,
     /// The time of a kernel that does nothing.
-    pub empty_kernel: Gathered,
+    pub empty_kernel: TimeAccumulator,
     /// The time between two events with nothing between them.
-    pub empty_pair: Gathered,
+    pub empty_pair: TimeAccumulator,
     /// The times of each operation.
-    pub of: &'m [Gathered],
+    pub of: &'m [TimeAccumulator],
 }
 
 impl Profile {
     /// Returns the profile of a graph.
-    pub fn of(measured: &Measured<'_>) -> Profile {
-        let Measured { program, operations, launches, simulated, .. } = *measured;
-        let scopes = Scopes::of(program);
-        let mut entry_of: Vector<OperationId, Option<usize>> = Vector::filled(None, operations.list.len());
+    pub fn new(measured: &ProfileInput<'_>) -> Profile {
+        let ProfileInput { program, operations, launches, simulated, .. } = *measured;
+        let scopes = Scopes::new(program);
+        let mut entry_indices: Vector<OperationId, Option<usize>> =
+            Vector::filled(None, operations.list.len());
         let mut entries: Vec<Entry> = Vec::with_capacity(operations.list.len());
         for (at, operation) in operations.list.enumerate() {
-            if operation.what == What::Statement(Kind::Join(())) {
+            if operation.kind == OperationKind::Statement(StatementKind::Join(())) {
                 // A join has no node: its successors depend on the conditional node.
-                let scope = operation.sources.first().and_then(|&join| ended_by(&scopes, join));
-                let begin = scope.and_then(|scope| operations.of_statement[scopes.list[scope].condition]);
-                entry_of[at] = begin.and_then(|begin| entry_of[begin]);
+                let scope = operation.sources.first().and_then(|&join| body_that_ends_with(&scopes, join));
+                let begin = scope.and_then(|scope| operations.operation_of[scopes.list[scope].condition]);
+                entry_indices[at] = begin.and_then(|begin| entry_indices[begin]);
                 continue;
             }
             let gathered = measured.of.get(at.index()).copied().unwrap_or_default();
@@ -101,22 +102,22 @@ impl Profile {
                 entry.name = name;
             }
             let around = operations.body_of(&scopes, operation);
-            let begin = around.and_then(|scope| operations.of_statement[scopes.list[scope].condition]);
-            entry.body = begin.and_then(|begin| entry_of[begin]);
+            let begin = around.and_then(|scope| operations.operation_of[scopes.list[scope].condition]);
+            entry.body = begin.and_then(|begin| entry_indices[begin]);
             if let Some(body) = entry.body {
-                entry.turns = entries[body].turns;
+                entry.iterations = entries[body].iterations;
             }
-            if let Some(turns) = gathered.turns() {
-                entry.turns = Some(turns);
+            if let Some(iterations) = gathered.iterations() {
+                entry.iterations = Some(iterations);
             }
-            let before = operation.after.iter().filter_map(|&before| entry_of[before]);
+            let before = operation.after.iter().filter_map(|&before| entry_indices[before]);
             entry.after = before.filter(|&before| entries[before].body == entry.body).collect();
             entry.after.sort_unstable();
             entry.after.dedup();
-            entry_of[at] = Some(entries.len());
+            entry_indices[at] = Some(entries.len());
             entries.push(entry);
         }
-        critical::mark(&mut entries);
+        critical::mark_critical_path(&mut entries);
         // A graph made with the builder has no attribute.
         let at = *if program.options.line == 0 { at_function(program) } else { at_attribute(program) };
         Profile {
@@ -132,10 +133,10 @@ impl Profile {
 }
 
 /// The kind of a node that is a fused chain of launches.
-pub(super) const FUSED: &str = "fused kernel";
+pub(super) const FUSED_KERNEL: &str = "fused kernel";
 
-impl Measured<'_> {
-    fn entry(&self, operation: &Operation, gathered: &Gathered) -> Entry {
+impl ProfileInput<'_> {
+    fn entry(&self, operation: &Operation, gathered: &TimeAccumulator) -> Entry {
         let first = operation.sources.first().copied();
         let time = gathered.times();
         let kernel = first.and_then(|statement| self.of_statements[statement].as_ref());
@@ -143,16 +144,16 @@ impl Measured<'_> {
         Entry {
             name: operation.name.to_string(),
             at: first.map(|statement| *at_statement(self.program, statement)),
-            statement: first.map_or(operation.what.name(), |statement| self.word(statement)),
+            statement: first.map_or(operation.kind.name(), |statement| self.word(statement)),
             node: match self.operations.chain_of(operation) {
-                Some(_) => FUSED,
-                None => operation.what.name(),
+                Some(_) => FUSED_KERNEL,
+                None => operation.kind.name(),
             },
             kernel: kernel.map(|launch| self.kernels[launch.kernel].name.to_owned()),
             launches: self.launches,
             time,
             runs: gathered.mean(real(gathered.runs)),
-            turns: None,
+            iterations: None,
             bytes,
             critical: false,
             members: self.members(operation, bytes, time.mean),
@@ -165,7 +166,7 @@ impl Measured<'_> {
     /// Returns the keyword of a statement.
     fn word(&self, statement: StatementId) -> &'static str {
         match self.program.statements[statement].kind {
-            Kind::Condition(body) => body.word.name(),
+            StatementKind::Condition(body) => body.word.name(),
             kind => kind.name(),
         }
     }
@@ -196,7 +197,7 @@ impl Measured<'_> {
 /// Returns the name of a body: `while flag`, `match op, arm 2 of 3`. `None` for other operations.
 fn body_name(program: &Program, scopes: &Scopes, operation: &Operation) -> Option<String> {
     let statement = *operation.sources.first()?;
-    let Kind::Condition(body) = program.statements[statement].kind else { return None };
+    let StatementKind::Condition(body) = program.statements[statement].kind else { return None };
     let scope = scopes.list.iter().find(|scope| scope.condition == statement)?;
     // Only the first arm accesses the operand.
     let decides = scopes.list[scope.first].condition;
@@ -207,6 +208,6 @@ fn body_name(program: &Program, scopes: &Scopes, operation: &Operation) -> Optio
 }
 
 /// Returns the body that ends with a statement.
-fn ended_by(scopes: &Scopes, join: StatementId) -> Option<ScopeId> {
+fn body_that_ends_with(scopes: &Scopes, join: StatementId) -> Option<ScopeId> {
     scopes.list.position(|scope| scope.join == join)
 }

@@ -6,7 +6,7 @@ use super::types::Entry;
 
 /// Sets the earliest start of each entry and marks the entries on the critical path: on the outermost level, and in
 /// the body of each conditional node on that path. Entries must be in topological order. O(entries + edges).
-pub(super) fn mark(entries: &mut [Entry]) {
+pub(super) fn mark_critical_path(entries: &mut [Entry]) {
     let mut bodies: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, entry) in entries.iter().enumerate() {
         bodies.entry(entry.body).or_default().push(at);

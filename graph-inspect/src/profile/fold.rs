@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cuweave_core::picture::folded;
 use cuweave_core::picture::{count, real};
 
-use super::assemble::FUSED;
-use super::types::{Entry, Profile, Times};
+use super::assemble::FUSED_KERNEL;
+use super::types::{Entry, Profile, TimeStats};
 
 /// The entries of one statement in the source.
 pub(super) struct Row<'p> {
@@ -34,9 +34,9 @@ pub(super) struct MemberRow {
 
 /// The order of the rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum RowOrder {
     /// In the order of measurement.
-    Begin,
+    Measured,
     /// The slowest first.
     Time,
 }
@@ -48,7 +48,7 @@ impl Row<'_> {
     }
 
     /// Returns the part of that time that is on the critical path.
-    pub fn critical(&self) -> f64 {
+    pub fn critical_time(&self) -> f64 {
         self.entries.iter().filter(|entry| entry.critical).map(|entry| entry.time.mean).sum()
     }
 
@@ -59,12 +59,12 @@ impl Row<'_> {
 
     /// Returns the times of one entry. For several entries, these are the mean, minimum and maximum of their mean
     /// times.
-    pub fn each(&self) -> Times {
+    pub fn entry_times(&self) -> TimeStats {
         if let [only] = self.entries.as_slice() {
             return only.time;
         }
         let means = || self.entries.iter().map(|entry| entry.time.mean);
-        Times {
+        TimeStats {
             mean: self.time() / count(self.entries.len()).max(1.0),
             min: means().fold(f64::INFINITY, f64::min),
             max: means().fold(0.0, f64::max),
@@ -74,7 +74,7 @@ impl Row<'_> {
     /// Returns the slowest entry if it is an outlier: 50 % above the mean, and above it by more than 1 % of `sum`.
     pub fn outlier(&self, sum: f64) -> Option<&Entry> {
         let slowest = self.entries.iter().max_by(|one, other| one.time.mean.total_cmp(&other.time.mean))?;
-        let (taken, mean) = (slowest.time.mean, self.each().mean);
+        let (taken, mean) = (slowest.time.mean, self.entry_times().mean);
         (self.entries.len() > 1 && taken > 1.5 * mean && taken - mean > 0.01 * sum).then_some(slowest)
     }
 
@@ -92,7 +92,7 @@ impl Row<'_> {
             return "memory".to_owned();
         }
         match &first.kernel {
-            Some(_) if first.node == FUSED => FUSED.to_owned(),
+            Some(_) if first.node == FUSED_KERNEL => FUSED_KERNEL.to_owned(),
             Some(kernel) if !first.members.is_empty() => format!("batch of {kernel}"),
             Some(kernel) if kernel != last && first.statement == "launch" => format!("kernel {kernel}"),
             _ => first.node.to_owned(),
@@ -101,14 +101,16 @@ impl Row<'_> {
 
     /// Returns the minimum and maximum iterations of the body that the row is in or begins, summed over its
     /// entries.
-    pub fn turns(&self) -> Option<(u64, u64)> {
-        let mut turns = self.entries.iter().map(|entry| entry.turns);
-        turns.try_fold((0, 0), |(min, max), turns| turns.map(|turns| (min + turns.min, max + turns.max)))
+    pub fn iterations(&self) -> Option<(u64, u64)> {
+        let mut iterations = self.entries.iter().map(|entry| entry.iterations);
+        iterations.try_fold((0, 0), |(min, max), iterations| {
+            iterations.map(|iterations| (min + iterations.min, max + iterations.max))
+        })
     }
 }
 
 /// Returns the rows of a profile. The rows of a body follow that of its conditional node.
-pub(super) fn rows(profile: &Profile, by: By) -> Vec<Row<'_>> {
+pub(super) fn rows(profile: &Profile, by: RowOrder) -> Vec<Row<'_>> {
     type Key<'k> = (Option<usize>, String, String, &'k str);
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut parents: Vec<Option<usize>> = Vec::new();
@@ -142,12 +144,12 @@ pub(super) fn rows(profile: &Profile, by: By) -> Vec<Row<'_>> {
 }
 
 /// Moves the rows of each body after its conditional node.
-fn nested<'p>(rows: Vec<Row<'p>>, parents: &[Option<usize>], by: By) -> Vec<Row<'p>> {
+fn nested<'p>(rows: Vec<Row<'p>>, parents: &[Option<usize>], by: RowOrder) -> Vec<Row<'p>> {
     let mut inside: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
     for (at, &parent) in parents.iter().enumerate() {
         inside.entry(parent).or_default().push(at);
     }
-    if by == By::Time {
+    if by == RowOrder::Time {
         let times: Vec<f64> = rows.iter().map(Row::time).collect();
         inside.values_mut().for_each(|list| list.sort_by(|&one, &other| times[other].total_cmp(&times[one])));
     }

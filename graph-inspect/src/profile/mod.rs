@@ -16,7 +16,7 @@ mod text;
 mod trace;
 mod types;
 
-pub use assemble::{Gathered, Measured};
+pub use assemble::{ProfileInput, TimeAccumulator};
 pub use numbers::time as duration;
 
-pub use types::{Entry, Member, Profile, Times, Turns};
+pub use types::{Entry, IterationStats, Member, Profile, TimeStats};

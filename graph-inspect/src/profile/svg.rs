@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::picture::{
-    BAR, CRITICAL, Canvas, ESTIMATE, FAINT, GRID, LAUNCH, ON_BAR, PALE_BAR, PALE_CRITICAL, Style, count,
+    BAR, CRITICAL, Canvas, ESTIMATE, FAINT, GRID, LAUNCH, ON_BAR, PALE_BAR, PALE_CRITICAL, TextStyle, count,
     shortened,
 };
 
-use super::fold::{By, MemberRow, Row, rows};
+use super::fold::{MemberRow, Row, RowOrder, rows};
 use super::numbers::{bandwidth, rate, time};
-use super::text::turns;
+use super::text::iterations_text;
 use super::types::Profile;
 
 /// The widths of the name column, of the bars, and of the number column.
@@ -25,11 +25,11 @@ const MEMBER: f64 = 18.0;
 /// The height of a bar of the summary.
 const SUMMARY: f64 = 26.0;
 /// The maximum number of rows. The slowest ones are drawn.
-const MOST_ROWS: usize = 80;
+const MAX_ROWS: usize = 80;
 /// The maximum number of member rows for a row.
-const MOST_MEMBERS: usize = 6;
+const MAX_MEMBERS: usize = 6;
 /// The maximum number of characters of a name.
-const MOST_CHARACTERS: usize = 54;
+const MAX_CHARACTERS: usize = 54;
 
 impl Profile {
     /// Returns the profile as an SVG. The launch, the critical path and the sum of the nodes are bars on one scale.
@@ -42,12 +42,12 @@ impl Profile {
 }
 
 fn svg(profile: &Profile) -> String {
-    let (list, left_out) = chosen(rows(profile, By::Begin));
+    let (list, left_out) = chosen(rows(profile, RowOrder::Measured));
     let height: f64 = list.iter().map(row_height).sum();
     let top = 64.0 + if profile.simulated { 18.0 } else { 0.0 };
     let begin = top + 3.0 * SUMMARY + 58.0;
     let end = begin + height + if left_out.is_some() { 24.0 } else { 0.0 };
-    let mut drawing = Drawing(Canvas::open(WIDTH, end + 20.0));
+    let mut drawing = ProfileDrawing(Canvas::open(WIDTH, end + 20.0));
     drawing.0.raw(format_args!(
         "<defs><pattern id=\"estimate\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
          patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"{ESTIMATE}\"/>\
@@ -66,7 +66,7 @@ fn svg(profile: &Profile) -> String {
         drawing.0.text(
             MARGIN,
             y + 16.0,
-            Style::faint(12.0),
+            TextStyle::faint(12.0),
             &format!("{rows} more rows, in all {}", time(taken)),
         );
     }
@@ -75,12 +75,12 @@ fn svg(profile: &Profile) -> String {
 
 /// Returns the slowest rows in their original order, and the number and total time of the omitted ones.
 fn chosen(list: Vec<Row<'_>>) -> (Vec<Row<'_>>, Option<(usize, f64)>) {
-    if list.len() <= MOST_ROWS {
+    if list.len() <= MAX_ROWS {
         return (list, None);
     }
     let mut order: Vec<usize> = (0..list.len()).collect();
     order.sort_by(|&one, &other| list[other].time().total_cmp(&list[one].time()));
-    let shown: BTreeSet<usize> = order.into_iter().take(MOST_ROWS).collect();
+    let shown: BTreeSet<usize> = order.into_iter().take(MAX_ROWS).collect();
     let (mut rows, mut left_out, mut taken) = (Vec::new(), 0, 0.0);
     for (at, row) in list.into_iter().enumerate() {
         if shown.contains(&at) {
@@ -97,19 +97,19 @@ fn chosen(list: Vec<Row<'_>>) -> (Vec<Row<'_>>, Option<(usize, f64)>) {
 fn shown_members<'r>(row: &'r Row<'_>) -> &'r [MemberRow] {
     // A single member row would repeat the row of the batch.
     let members = if row.members.len() < 2 { &[] } else { row.members.as_slice() };
-    &members[..members.len().min(MOST_MEMBERS)]
+    &members[..members.len().min(MAX_MEMBERS)]
 }
 
 fn row_height(row: &Row<'_>) -> f64 {
     ROW + MEMBER * count(shown_members(row).len())
 }
 
-struct Drawing(Canvas);
+struct ProfileDrawing(Canvas);
 
-impl Drawing {
+impl ProfileDrawing {
     fn caption(&mut self, profile: &Profile) {
         let plural = if profile.launches == 1 { "launch" } else { "launches" };
-        self.0.text(MARGIN, 26.0, Style::dark(16.0).bold(), &profile.at.name);
+        self.0.text(MARGIN, 26.0, TextStyle::dark(16.0).bold(), &profile.at.name);
         let text = format!(
             "{}:{} · {} {plural}, mean times; an empty kernel measures {}, as the nodes are measured",
             profile.at.file,
@@ -117,10 +117,10 @@ impl Drawing {
             profile.launches,
             time(profile.empty_kernel)
         );
-        self.0.text(MARGIN, 46.0, Style::faint(12.0), &text);
+        self.0.text(MARGIN, 46.0, TextStyle::faint(12.0), &text);
         if profile.simulated {
             let text = "simulated: times mean nothing";
-            self.0.text(MARGIN, 64.0, Style { fill: CRITICAL, ..Style::dark(12.0).bold() }, text);
+            self.0.text(MARGIN, 64.0, TextStyle { fill: CRITICAL, ..TextStyle::dark(12.0).bold() }, text);
         }
     }
 
@@ -136,14 +136,14 @@ impl Drawing {
             [("a launch of the graph", total), ("the critical path", path), ("the nodes in series", sum)];
         for ((name, length), (at, colour)) in bars.iter().zip((0u8..).zip([LAUNCH, CRITICAL, BAR])) {
             let y = top + SUMMARY * f64::from(at);
-            self.0.text(LEFT - 10.0, y + 16.0, Style::dark(13.0).at_end(), name);
+            self.0.text(LEFT - 10.0, y + 16.0, TextStyle::dark(13.0).at_end(), name);
             let note = if at == 0 { time(*length) } else { of_launch(*length) };
             if at == 2 {
                 self.series(profile, y + 3.0, scale);
             } else {
                 self.0.area(LEFT, y + 3.0, length * scale, SUMMARY - 8.0, colour, &note);
             }
-            self.0.text(LEFT + BARS + 10.0, y + 16.0, Style::dark(12.0).bold(), &note);
+            self.0.text(LEFT + BARS + 10.0, y + 16.0, TextStyle::dark(12.0).bold(), &note);
         }
         let y = top + 3.0 * SUMMARY + 20.0;
         let keys = [(CRITICAL, "on the critical path", 150.0), (BAR, "beside it", 92.0)];
@@ -152,7 +152,7 @@ impl Drawing {
             keys.into_iter().chain([("url(#estimate)", "member of a batch: an estimate", 0.0)])
         {
             self.0.area(x, y - 9.0, 12.0, 10.0, colour, text);
-            self.0.text(x + 17.0, y, Style::faint(11.0), text);
+            self.0.text(x + 17.0, y, TextStyle::faint(11.0), text);
             x += wide;
         }
     }
@@ -198,25 +198,30 @@ impl Drawing {
             let anchor = if at == 0.0 { "start" } else { "middle" };
             let decimals = if step < 0.1 { 2 } else { usize::from(step < 1.0) };
             let text = format!("{at:.decimals$}{}", if at == 0.0 { " us" } else { "" });
-            self.0.text(x, top - 4.0, Style { anchor, ..Style::faint(10.0) }, &text);
+            self.0.text(x, top - 4.0, TextStyle { anchor, ..TextStyle::faint(10.0) }, &text);
         }
     }
 
     fn row(&mut self, row: &Row<'_>, y: f64, most: f64, sum: f64) {
         let scale = BARS / most;
-        let (taken, critical) = (row.time(), row.critical());
+        let (taken, critical) = (row.time(), row.critical_time());
         let indent = 14.0 * count(row.depth);
         let several = row.entries.len();
         let name = if several > 1 { format!("{} × {several}", row.name) } else { row.name.clone() };
-        self.0.text(MARGIN + indent, y + 13.0, Style::dark(12.0).mono(), &shortened(&name, MOST_CHARACTERS));
+        self.0.text(
+            MARGIN + indent,
+            y + 13.0,
+            TextStyle::dark(12.0).mono(),
+            &shortened(&name, MAX_CHARACTERS),
+        );
         let mut place: Vec<String> =
             [row.place(), row.node()].into_iter().filter(|text| !text.is_empty()).collect();
-        place.extend(row.turns().map(|(min, max)| turns(min, max)));
+        place.extend(row.iterations().map(|(min, max)| iterations_text(min, max)));
         self.0.text(
             MARGIN + indent,
             y + 26.0,
-            Style::faint(10.0),
-            &shortened(&place.join(" · "), MOST_CHARACTERS),
+            TextStyle::faint(10.0),
+            &shortened(&place.join(" · "), MAX_CHARACTERS),
         );
         let title = format!("{name}: {}", time(taken));
         let holds_others = row.entries.iter().all(|entry| entry.node == "condition");
@@ -227,17 +232,20 @@ impl Drawing {
             // After the bar, or inside it if the bar is long.
             let (end, text) = (LEFT + taken * scale, rate(found));
             let inside = taken * scale > BARS - 80.0;
-            let style =
-                if inside { Style { fill: ON_BAR, ..Style::dark(11.0).at_end() } } else { Style::dark(11.0) };
+            let style = if inside {
+                TextStyle { fill: ON_BAR, ..TextStyle::dark(11.0).at_end() }
+            } else {
+                TextStyle::dark(11.0)
+            };
             self.0.text(if inside { end - 6.0 } else { end + 6.0 }, y + 18.0, style, &text);
         }
         let x = LEFT + BARS + 10.0;
         let share = if sum > 0.0 { format!(" · {:.1}%", 100.0 * taken / sum) } else { String::new() };
-        self.0.text(x, y + 13.0, Style::dark(12.0).bold(), &format!("{}{share}", time(taken)));
-        let each = row.each();
+        self.0.text(x, y + 13.0, TextStyle::dark(12.0).bold(), &format!("{}{share}", time(taken)));
+        let each = row.entry_times();
         let spread = format!("{:.2} to {:.2} us", each.min, each.max);
         let spread = if several > 1 { format!("each {spread}") } else { spread };
-        self.0.text(x, y + 27.0, Style::faint(11.0), &spread);
+        self.0.text(x, y + 27.0, TextStyle::faint(11.0), &spread);
         for (member, at) in shown_members(row).iter().zip(0u8..) {
             let y = y + ROW + MEMBER * f64::from(at);
             let name = if member.count > 1 {
@@ -248,12 +256,12 @@ impl Drawing {
             self.0.text(
                 MARGIN + indent + 14.0,
                 y + 9.0,
-                Style::faint(11.0).mono(),
-                &shortened(&name, MOST_CHARACTERS),
+                TextStyle::faint(11.0).mono(),
+                &shortened(&name, MAX_CHARACTERS),
             );
             let title = format!("{name} ({}): {}, an estimate", member.place, time(member.time));
             self.0.area(LEFT, y + 1.0, member.time * scale, MEMBER - 8.0, "url(#estimate)", &title);
-            self.0.text(x, y + 9.0, Style::faint(11.0), &format!("~ {}", time(member.time)));
+            self.0.text(x, y + 9.0, TextStyle::faint(11.0), &format!("~ {}", time(member.time)));
         }
     }
 }

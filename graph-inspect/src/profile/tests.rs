@@ -1,11 +1,11 @@
 //! Tests of profiles with known times: the critical path, rows, and pictures of many statements.
 
 use super::critical;
-use super::types::{Entry, Member, Profile, Times, Turns};
-use cuweave_core::location::At;
+use super::types::{Entry, IterationStats, Member, Profile, TimeStats};
+use cuweave_core::location::SourceLocation;
 
-fn at(name: &str, line: u32) -> At {
-    At::new(name, "src/model.rs", line)
+fn at(name: &str, line: u32) -> SourceLocation {
+    SourceLocation::new(name, "src/model.rs", line)
 }
 
 /// An entry that takes `time` microseconds.
@@ -17,9 +17,9 @@ fn entry(name: &str, line: u32, time: f64, after: &[usize]) -> Entry {
         node: "kernel",
         kernel: Some("kernel".to_owned()),
         launches: 2,
-        time: Times { mean: time, min: time, max: time },
+        time: TimeStats { mean: time, min: time, max: time },
         runs: 1.0,
-        turns: None,
+        iterations: None,
         bytes: 1_000_000,
         critical: false,
         members: Vec::new(),
@@ -30,12 +30,12 @@ fn entry(name: &str, line: u32, time: f64, after: &[usize]) -> Entry {
 }
 
 fn profile(mut entries: Vec<Entry>) -> Profile {
-    critical::mark(&mut entries);
+    critical::mark_critical_path(&mut entries);
     Profile {
         at: at("step", 1),
         launches: 2,
         simulated: false,
-        total: Times { mean: 8.0, min: 7.0, max: 9.0 },
+        total: TimeStats { mean: 8.0, min: 7.0, max: 9.0 },
         empty_kernel: 1.0,
         empty_pair: 0.5,
         entries,
@@ -73,7 +73,7 @@ fn the_longest_path_is_marked() {
 fn bodies_have_paths_of_their_own() {
     let inside = |name: &str, time: f64, body: usize, after: &[usize]| Entry {
         body: Some(body),
-        turns: Some(Turns { mean: 3.0, min: 3, max: 3 }),
+        iterations: Some(IterationStats { mean: 3.0, min: 3, max: 3 }),
         ..entry(name, 9, time, after)
     };
     let condition =

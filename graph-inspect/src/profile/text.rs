@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::fold::{By, MemberRow, Row, rows};
+use super::fold::{MemberRow, Row, RowOrder, rows};
 use super::numbers::{bandwidth, bytes, rate, time};
-use super::types::{Entry, Profile, Turns};
+use super::types::{Entry, IterationStats, Profile};
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -23,7 +23,7 @@ impl fmt::Display for Profile {
         writeln!(f, "  the nodes in series  {:>10}  {}", time(sum), of_launch(sum))?;
         writeln!(f, "  the critical path    {:>10}  {}, marked by `*`", time(path), of_launch(path))?;
         writeln!(f, "  an empty kernel      {:>10}  measured as the nodes are", time(self.empty_kernel))?;
-        let list = rows(self, By::Time);
+        let list = rows(self, RowOrder::Time);
         let lines: Vec<[String; COLUMNS]> = list.iter().flat_map(|row| lines(row, sum)).collect();
         table(f, &lines)?;
         match self.entries.iter().any(|entry| !entry.members.is_empty()) {
@@ -60,7 +60,7 @@ fn table(f: &mut fmt::Formatter<'_>, lines: &[[String; COLUMNS]]) -> fmt::Result
 /// Returns the lines of a row: its own, and those of its batches' members.
 fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
     let share = |part: f64| if sum > 0.0 { format!("{:.1}%", 100.0 * part / sum) } else { String::new() };
-    let (each, indent) = (row.each(), "  ".repeat(row.depth));
+    let (each, indent) = (row.entry_times(), "  ".repeat(row.depth));
     let spread = match each.max > each.min {
         true => format!("{} ({:.2} to {:.2})", time(each.mean), each.min, each.max),
         false => time(each.mean),
@@ -68,7 +68,7 @@ fn lines(row: &Row<'_>, sum: f64) -> Vec<[String; COLUMNS]> {
     let rates =
         bandwidth(row.bytes(), row.time()).map(|found| format!("{} at {}", bytes(row.bytes()), rate(found)));
     let own = [
-        if row.critical() > 0.0 { "*" } else { "" }.to_owned(),
+        if row.critical_time() > 0.0 { "*" } else { "" }.to_owned(),
         time(row.time()),
         share(row.time()),
         row.entries.len().to_string(),
@@ -100,8 +100,8 @@ fn notes(row: &Row<'_>, sum: f64) -> String {
     if !place.is_empty() {
         text.push_str(&format!("  {place}"));
     }
-    if let Some((min, max)) = row.turns() {
-        text.push_str(&format!("  {}", turns(min, max)));
+    if let Some((min, max)) = row.iterations() {
+        text.push_str(&format!("  {}", iterations_text(min, max)));
     }
     if let Some(Entry { name, time: taken, .. }) = row.outlier(sum) {
         text.push_str(&format!("  slowest: `{name}`, {}", time(taken.mean)));
@@ -110,7 +110,7 @@ fn notes(row: &Row<'_>, sum: f64) -> String {
 }
 
 /// Formats a range of iteration counts.
-pub(super) fn turns(min: u64, max: u64) -> String {
+pub(super) fn iterations_text(min: u64, max: u64) -> String {
     match (min, max) {
         (1, 1) => "1 turn".to_owned(),
         _ if min == max => format!("{min} turns"),
@@ -118,8 +118,8 @@ pub(super) fn turns(min: u64, max: u64) -> String {
     }
 }
 
-impl fmt::Display for Turns {
+impl fmt::Display for IterationStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&turns(self.min, self.max))
+        f.write_str(&iterations_text(self.min, self.max))
     }
 }

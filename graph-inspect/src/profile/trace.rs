@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::types::{Entry, Profile};
 
 /// The process that shows the nodes as they were measured.
-const SERIES: u32 = 1;
+const SEQUENTIAL: u32 = 1;
 /// The process that shows each node at its earliest possible start.
-const ORDER: u32 = 2;
+const EARLIEST_START: u32 = 2;
 
 /// A thread of a process.
 #[derive(Clone, Copy)]
@@ -27,22 +27,22 @@ impl Profile {
 }
 
 fn trace(profile: &Profile) -> String {
-    let mut events = Events(Vec::new());
+    let mut events = TraceEvents(Vec::new());
     let note = if profile.simulated { " (simulated: times mean nothing)" } else { "" };
     let name = &profile.at.name;
-    events.name("process_name", SERIES, 0, &format!("{name}: as measured, one after the other{note}"));
-    events.name("process_name", ORDER, 0, &format!("{name}: as early as the order allows{note}"));
-    events.name("thread_name", SERIES, 1, "nodes");
+    events.name("process_name", SEQUENTIAL, 0, &format!("{name}: as measured, one after the other{note}"));
+    events.name("process_name", EARLIEST_START, 0, &format!("{name}: as early as the order allows{note}"));
+    events.name("thread_name", SEQUENTIAL, 1, "nodes");
     let starts = in_series(profile);
     for (entry, &start) in profile.entries.iter().zip(&starts) {
-        events.slice(Track { process: SERIES, thread: 1 }, entry, start);
+        events.slice(Track { process: SEQUENTIAL, thread: 1 }, entry, start);
     }
     let (lanes, count) = lanes(profile);
     for lane in 0..count {
-        events.name("thread_name", ORDER, lane + 1, &format!("lane {}", lane + 1));
+        events.name("thread_name", EARLIEST_START, lane + 1, &format!("lane {}", lane + 1));
     }
     for (entry, lane) in profile.entries.iter().zip(lanes) {
-        events.slice(Track { process: ORDER, thread: lane + 1 }, entry, entry.start);
+        events.slice(Track { process: EARLIEST_START, thread: lane + 1 }, entry, entry.start);
     }
     let total = &profile.total;
     let text = json!({
@@ -119,9 +119,9 @@ fn lanes(profile: &Profile) -> (Vec<u32>, u32) {
 }
 
 /// The events of a trace, each as an object.
-struct Events(Vec<Value>);
+struct TraceEvents(Vec<Value>);
 
-impl Events {
+impl TraceEvents {
     /// Names a process or a thread.
     fn name(&mut self, what: &str, process: u32, thread: u32, name: &str) {
         self.0.push(json!({"ph": "M", "pid": process, "tid": thread, "name": what, "args": {"name": name}}));
@@ -140,7 +140,7 @@ impl Events {
             "kernel": entry.kernel,
             "bytes": (entry.bytes > 0).then_some(entry.bytes),
             "bytes_per_second": entry.bandwidth().map(number),
-            "turns": entry.turns.map(|turns| number(turns.mean)),
+            "turns": entry.iterations.map(|turns| number(turns.mean)),
             "members": (!entry.members.is_empty()).then_some(entry.members.len()),
         });
         if let Value::Object(args) = &mut args {

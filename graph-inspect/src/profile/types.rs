@@ -1,6 +1,6 @@
 //! Profiles and their entries.
 
-use cuweave_core::location::At;
+use cuweave_core::location::SourceLocation;
 use cuweave_core::picture::real;
 
 use super::numbers::bandwidth;
@@ -18,13 +18,13 @@ use super::numbers::bandwidth;
 #[non_exhaustive]
 pub struct Profile {
     /// The graph function.
-    pub at: At,
+    pub at: SourceLocation,
     /// The number of launches, both of the executable graph and of the serialized graph.
     pub launches: u32,
     /// True if the driver is the simulator, whose times mean nothing.
     pub simulated: bool,
     /// The time of a launch of the executable graph, between two events in its stream.
-    pub total: Times,
+    pub total: TimeStats,
     /// The time of a kernel that does nothing, in microseconds, measured in the same way as the entries. It is a
     /// lower bound for the entries of kernels: a shorter kernel in the real graph is not measured as shorter.
     pub empty_kernel: f64,
@@ -43,7 +43,7 @@ pub struct Entry {
     /// The path of the statement: `block[3].gate`. For a batch, that of its first member.
     pub name: String,
     /// The file and line of the statement. `None` for nodes that the compiler added.
-    pub at: Option<At>,
+    pub at: Option<SourceLocation>,
     /// The kind of the statement. For a node that the compiler added, the kind of the node.
     pub statement: &'static str,
     /// The kind of the node: `kernel`, `fill`, `copy`, `call`, `condition`, `alloc`, `free` or `hub`.
@@ -54,11 +54,11 @@ pub struct Entry {
     pub launches: u32,
     /// The total time of its runs in a launch. For a conditional node, the time of its body and of the kernels that
     /// set its condition.
-    pub time: Times,
+    pub time: TimeStats,
     /// The average number of its runs in a launch. 1 outside of bodies.
     pub runs: f64,
     /// For a conditional node and the entries of its body: the iterations of the body in a launch.
-    pub turns: Option<Turns>,
+    pub iterations: Option<IterationStats>,
     /// The bytes that one run moves according to its declaration: the extents that it reads and writes.
     pub bytes: u64,
     /// True if it is on the critical path. In a body: on the longest path through the body, if the conditional node
@@ -82,7 +82,7 @@ pub struct Member {
     /// The path of the statement.
     pub name: String,
     /// The file and line of the statement.
-    pub at: At,
+    pub at: SourceLocation,
     /// The bytes that one run moves according to its declaration.
     pub bytes: u64,
     /// Its share of the batch's bytes, or of the batch's blocks if no member moves bytes.
@@ -94,7 +94,7 @@ pub struct Member {
 /// The times of several launches, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Times {
+pub struct TimeStats {
     /// The mean.
     pub mean: f64,
     /// The shortest time.
@@ -106,7 +106,7 @@ pub struct Times {
 /// The number of iterations of a body over several launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Turns {
+pub struct IterationStats {
     /// The mean.
     pub mean: f64,
     /// The minimum.

@@ -1,11 +1,11 @@
 //! Adjusts the help of diagnostics to the user's source, which the core does not know.
 
 use cuweave_core::codes::Code;
-use cuweave_core::diagnostic::{Diagnostic, Site};
-use cuweave_core::ir::{Kind, Mode, Program};
+use cuweave_core::diagnostic::{Diagnostic, DiagnosticSite};
+use cuweave_core::ir::{Mode, Program, StatementKind};
 
 /// Rewrites a help that suggests `#[after(x)]` if no `let` introduces the name `x`.
-pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
+pub fn name_edge_source(diagnostic: &mut Diagnostic, names: &[String]) {
     let Some(help) = &diagnostic.help else { return };
     let Some(name) = between(help, "#[after(", ")]") else { return };
     if name == ".." || names.iter().any(|known| known == name) {
@@ -29,8 +29,9 @@ pub fn named(diagnostic: &mut Diagnostic, names: &[String]) {
 
 /// Extends the help of CW101: if the buffer is never borrowed by `&mut`, perhaps this launch was meant to
 /// write it. Only rustc sees the kernel's declaration, so the macro cannot tell.
-pub fn lent(diagnostic: &mut Diagnostic, program: &Program) {
-    let (Code::CW101, Site::Access(id), Some(help)) = (diagnostic.code, diagnostic.site, &diagnostic.help)
+pub fn suggest_mutable_borrow(diagnostic: &mut Diagnostic, program: &Program) {
+    let (Code::CW101, DiagnosticSite::Access(id), Some(help)) =
+        (diagnostic.code, diagnostic.site, &diagnostic.help)
     else {
         return;
     };
@@ -39,7 +40,12 @@ pub fn lent(diagnostic: &mut Diagnostic, program: &Program) {
     let Some(access) = access.filter(|access| access.mode == Mode::Read) else { return };
     let mut accesses = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let written = accesses.any(|other| other.buffer == access.buffer && other.mode.writes());
-    if !written && matches!(statement.kind, Kind::Launch(_) | Kind::Capture(_) | Kind::Call(_)) {
+    if !written
+        && matches!(
+            statement.kind,
+            StatementKind::Launch(_) | StatementKind::Capture(_) | StatementKind::Call(_)
+        )
+    {
         let (user, buffer) = (&statement.name, &program.buffers[access.buffer].name);
         diagnostic.help = Some(format!("{help}; if `{user}` writes it, lend `&mut {buffer}`"));
     }

@@ -6,15 +6,15 @@ use cuweave_ptx::nearest::nearest;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
-use super::hints::Hints;
+use super::hints::MemoryHints;
 use crate::report::Report;
 
-const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
+const LINT_LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
 
 /// The attributes of the language, with the help on where each may be used.
-const PLACES: [(&str, &str); 7] = [
+const ATTRIBUTE_HELP: [(&str, &str); 7] = [
     (
         "after",
         "it stands on what becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the like, or a call",
@@ -32,7 +32,7 @@ const PLACES: [(&str, &str); 7] = [
 
 /// Returns true if the attribute sets a lint level.
 pub fn is_level(attribute: &Attribute) -> bool {
-    LEVELS.iter().any(|level| attribute.path().is_ident(level))
+    LINT_LEVELS.iter().any(|level| attribute.path().is_ident(level))
 }
 
 /// Returns true if the attribute has no effect: a doc comment or a tool's attribute.
@@ -44,7 +44,7 @@ fn is_silent(attribute: &Attribute) -> bool {
 
 /// The attributes that a piece of syntax accepts besides lint levels.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum AllowedAttributes {
     /// None.
     Nothing,
     /// `#[on(..)]`: blocks, loops and choices.
@@ -54,7 +54,7 @@ pub enum Takes {
 }
 
 /// The attributes of a statement, sorted by kind. Those not accepted there are reported.
-pub struct Attributes {
+pub struct StatementAttributes {
     pub levels: Vec<Attribute>,
     /// The `#[after(..)]` attributes.
     pub after: Vec<Attribute>,
@@ -64,18 +64,22 @@ pub struct Attributes {
     pub misspelt: bool,
 }
 
-impl Attributes {
+impl StatementAttributes {
     /// Sorts the attributes of a statement, and reports those not accepted.
-    pub fn of(attributes: &[Attribute], takes: Takes, report: &mut Report) -> Attributes {
-        let takes_after = takes == Takes::Order;
+    pub fn parse(
+        attributes: &[Attribute],
+        takes: AllowedAttributes,
+        report: &mut Report,
+    ) -> StatementAttributes {
+        let takes_after = takes == AllowedAttributes::Order;
         let mut sorted =
-            Attributes { levels: Vec::new(), after: Vec::new(), on: Vec::new(), misspelt: false };
+            StatementAttributes { levels: Vec::new(), after: Vec::new(), on: Vec::new(), misspelt: false };
         for attribute in attributes {
             if is_level(attribute) {
                 sorted.levels.push(attribute.clone());
             } else if takes_after && attribute.path().is_ident("after") {
                 sorted.after.push(attribute.clone());
-            } else if takes != Takes::Nothing && attribute.path().is_ident("on") {
+            } else if takes != AllowedAttributes::Nothing && attribute.path().is_ident("on") {
                 sorted.on.push(attribute.clone());
             } else if !is_silent(attribute) {
                 sorted.misspelt |= takes_after;
@@ -88,10 +92,14 @@ impl Attributes {
 
 /// Returns an argument's lint levels, the number in its `#[at_least(n)]`, and its hints. Other attributes
 /// are reported because generated code would drop them.
-pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Option<u64>, Hints) {
+pub fn parse_argument_attributes(
+    attributes: &[Attribute],
+    report: &mut Report,
+) -> (Vec<Attribute>, Option<u64>, MemoryHints) {
     let (least, others): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
-    let (hints, others): (Vec<Attribute>, Vec<Attribute>) = others.into_iter().partition(Hints::is_one);
+    let (hints, others): (Vec<Attribute>, Vec<Attribute>) =
+        others.into_iter().partition(MemoryHints::is_hint);
     let mut number = None;
     for attribute in least {
         match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
@@ -105,18 +113,26 @@ pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> (Vec<Attrib
             ),
         }
     }
-    (Attributes::of(&others, Takes::Nothing, report).levels, number, Hints::of(&hints, report))
+    (
+        StatementAttributes::parse(&others, AllowedAttributes::Nothing, report).levels,
+        number,
+        MemoryHints::parse(&hints, report),
+    )
 }
 
 /// Returns the attributes and the hints of a record's field. Other attributes of the language have no
 /// meaning there and are reported.
-pub fn of_field(attributes: &[Attribute], report: &mut Report) -> (Vec<Attribute>, Hints) {
+pub fn parse_field_attributes(
+    attributes: &[Attribute],
+    report: &mut Report,
+) -> (Vec<Attribute>, MemoryHints) {
     let (hints, attributes): (Vec<Attribute>, Vec<Attribute>) =
-        attributes.iter().cloned().partition(Hints::is_one);
-    let of_language = |attribute: &Attribute| PLACES.iter().any(|(name, _)| attribute.path().is_ident(name));
+        attributes.iter().cloned().partition(MemoryHints::is_hint);
+    let of_language =
+        |attribute: &Attribute| ATTRIBUTE_HELP.iter().any(|(name, _)| attribute.path().is_ident(name));
     let (refused, kept): (Vec<Attribute>, Vec<Attribute>) = attributes.into_iter().partition(of_language);
     refused.iter().for_each(|attribute| refuse(attribute, report));
-    (kept, Hints::of(&hints, report))
+    (kept, MemoryHints::parse(&hints, report))
 }
 
 /// Returns an attribute of the language as the user writes it.
@@ -136,11 +152,11 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
         );
     }
     let name = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    if let Some((_, help)) = PLACES.iter().find(|(known, _)| *known == name) {
+    if let Some((_, help)) = ATTRIBUTE_HELP.iter().find(|(known, _)| *known == name) {
         let message = format!("`{}` has no meaning here", written(&name));
         return report.error(attribute.span(), Code::CW001, &message, &[], Some(help));
     }
-    let near = nearest(&name, PLACES.into_iter().map(|(known, _)| known).chain(LEVELS))
+    let near = nearest(&name, ATTRIBUTE_HELP.into_iter().map(|(known, _)| known).chain(LINT_LEVELS))
         .map(|near| format!("did you mean `{}`?", written(near)));
     report.error(
         attribute.span(),

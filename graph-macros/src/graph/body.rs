@@ -8,36 +8,36 @@ use super::generics::TypeParameters;
 
 /// The function bodies of an implementation of `Body`. For an empty one the trait's default is used.
 #[derive(Default)]
-pub struct Functions {
+pub struct BodyMethods {
     /// Returns the handle of the table.
     pub table: TokenStream,
-    /// Returns the value of a leaf. Parameters: `number`, `turns`.
+    /// Returns the value of a leaf. Parameters: `number`, `indices`.
     pub leaf: TokenStream,
-    /// Returns the index of the arm that a choice takes. Parameters: `number`, `turns`.
+    /// Returns the index of the arm that a choice takes. Parameters: `number`, `indices`.
     pub arm: TokenStream,
-    /// Evaluates a step. Parameters: `step`, `turns`, `evaluation`.
+    /// Evaluates a step. Parameters: `step`, `indices`, `evaluation`.
     pub evaluate: TokenStream,
-    /// Calls `enter` with the body of a callee. Parameters: `step`, `turns`, `enter`.
+    /// Calls `enter` with the body of a callee. Parameters: `step`, `indices`, `enter`.
     pub enter: TokenStream,
     /// Runs a library call. Parameter: `capture`.
     pub capture: TokenStream,
 }
 
-impl Functions {
+impl BodyMethods {
     /// Generates the `impl Body` for the `Values` of an item.
     pub fn implementation(self, name: &Ident, types: &TypeParameters) -> TokenStream {
         let token = quote!(_: ::cuweave::__private::Token);
         let optional = |signature: TokenStream, body: TokenStream| {
             (!body.is_empty()).then(|| quote!(fn #signature { #body }))
         };
-        let Functions { table, leaf, arm, evaluate, enter, capture } = self;
+        let BodyMethods { table, leaf, arm, evaluate, enter, capture } = self;
         let functions = [
-            optional(quote!(arm(&self, number: u32, turns: &[i64], #token) -> u32), arm),
+            optional(quote!(arm(&self, number: u32, indices: &[i64], #token) -> u32), arm),
             optional(
                 quote!(evaluate(
                     &self,
                     step: u32,
-                    turns: &[i64],
+                    indices: &[i64],
                     evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                     #token,
                 ) -> ::cuweave::Result<()>),
@@ -47,7 +47,7 @@ impl Functions {
                 quote!(enter(
                     &self,
                     step: u32,
-                    turns: &[i64],
+                    indices: &[i64],
                     enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
                     #token,
                 )),
@@ -56,7 +56,7 @@ impl Functions {
             optional(
                 quote!(capture(
                     &self,
-                    capture: &mut ::cuweave::__private::Capture<'_>,
+                    capture: &mut ::cuweave::__private::CallCapture<'_>,
                     #token,
                 ) -> ::cuweave::Result<()>),
                 capture,
@@ -72,7 +72,7 @@ impl Functions {
                     #table
                 }
 
-                fn leaf(&self, number: u32, turns: &[i64], #token) -> ::cuweave::__private::Dim {
+                fn leaf(&self, number: u32, indices: &[i64], #token) -> ::cuweave::__private::Dim {
                     #leaf
                 }
 

@@ -140,7 +140,7 @@ fn entered(expansion: &Expansion<'_>) -> TokenStream {
             }
 
             fn enter(
-                #arguments: &mut ::cuweave::__private::Given<'_>,
+                #arguments: &mut ::cuweave::__private::ArgumentReader<'_>,
                 #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
                 _: ::cuweave::__private::Token,
             ) -> ::core::option::Option<()> {

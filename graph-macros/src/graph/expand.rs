@@ -8,31 +8,31 @@
 //! may use the same names, but can never obtain a token.
 
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{BufferId, Kind};
+use cuweave_core::ir::{BufferId, StatementKind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ItemFn, Lifetime};
 
-use super::body::Functions;
+use super::body::BodyMethods;
 use super::expansion::Expansion;
 use super::generics::TypeParameters;
-use super::idents::{ident, type_at};
-use super::inside::OF_GRAPHS;
+use super::idents::{ident, located_type};
 use super::lower::Lowered;
-use super::parts::{BufferMemory, BufferType, PartType};
+use super::module_types::GRAPH_MODULE_TYPES;
+use super::parts::{AggregateType, BufferMemory, BufferType};
 use super::setters::setters;
 use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
-use super::{callee, paths, settable, table, types};
+use super::{callee, paths, setter_traits, table, types};
 
 /// Generates the code of a graph function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
     let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
     let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
     let setters = setters(lowered, &names);
-    let inside = signature.inside(&OF_GRAPHS);
+    let inside = signature.inside_module(&GRAPH_MODULE_TYPES);
     let mut expansion =
-        Expansion { function, signature: &inside, lowered, steps: Steps::of(lowered), setters };
+        Expansion { function, signature: &inside, lowered, steps: Steps::new(lowered), setters };
     let module = types::module(&expansion);
     expansion.signature = signature;
     let build = expansion.build();
@@ -40,7 +40,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let methods = expansion.methods();
     let (callee, item_table) = (callee::callee(&expansion), callee::item_table(&expansion));
     let returned = expansion.returned_elements();
-    let settable = settable::settable(&expansion);
+    let settable = setter_traits::settable(&expansion);
     let unknown = &lowered.unknown;
     let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
     let bodies = expansion.steps.bodies(&function.sig.ident);
@@ -75,22 +75,22 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
 
 /// How a buffer argument is bound: the trait, its method and the bound type. `borrows` is true if the type
 /// has a lifetime.
-struct Binding {
+struct BufferBinding {
     bind: &'static str,
     method: &'static str,
     bound: &'static str,
     borrows: bool,
 }
 
-fn binding(buffer: &BufferType) -> Binding {
+fn binding(buffer: &BufferType) -> BufferBinding {
     let (bind, method, bound, borrows) = match (buffer.memory, buffer.mutable) {
-        (BufferMemory::Device, false) => ("BindShared", "bind_shared", "Shared", true),
-        (BufferMemory::Device, true) => ("BindMut", "bind_mut", "Exclusive", true),
-        (BufferMemory::Pinned, false) => ("BindPinned", "bind_pinned", "SharedPinned", true),
-        (BufferMemory::Pinned, true) => ("BindPinnedMut", "bind_pinned_mut", "ExclusivePinned", true),
-        (BufferMemory::Taken, _) => ("BindTaken", "bind_taken", "Taken", false),
+        (BufferMemory::Device, false) => ("BindShared", "bind_shared", "BoundShared", true),
+        (BufferMemory::Device, true) => ("BindMut", "bind_mut", "BoundExclusive", true),
+        (BufferMemory::Pinned, false) => ("BindPinned", "bind_pinned", "BoundSharedPinned", true),
+        (BufferMemory::Pinned, true) => ("BindPinnedMut", "bind_pinned_mut", "BoundExclusivePinned", true),
+        (BufferMemory::Taken, _) => ("BindTaken", "bind_taken", "BoundTaken", false),
     };
-    Binding { bind, method, bound, borrows }
+    BufferBinding { bind, method, bound, borrows }
 }
 
 /// Generates the conversion of each element of a `Vec`. Calls are fully qualified because the user's traits
@@ -107,7 +107,7 @@ pub fn each(list: &Ident, one: &Ident, converted: &TokenStream) -> TokenStream {
 impl BufferType {
     /// Returns the type of a bound buffer, such as `Shared<'a, T>`.
     pub fn bound(&self, lifetime: &str) -> TokenStream {
-        let (Binding { bound, borrows, .. }, element) = (binding(self), &self.element);
+        let (BufferBinding { bound, borrows, .. }, element) = (binding(self), &self.element);
         let (bound, lifetime) = (ident(bound), Lifetime::new(lifetime, Span::call_site()));
         if borrows {
             quote!(::cuweave::__private::#bound<#lifetime, #element>)
@@ -118,7 +118,7 @@ impl BufferType {
 
     /// Returns the type of the parameter, such as `impl BindShared<'a, T>`.
     pub fn bindable(&self) -> TokenStream {
-        let (Binding { bind, borrows, .. }, element) = (binding(self), &self.element);
+        let (BufferBinding { bind, borrows, .. }, element) = (binding(self), &self.element);
         let bind = ident(if self.optional { self.optional_binding().0 } else { bind });
         if borrows {
             quote!(impl ::cuweave::__private::#bind<'a, #element>)
@@ -128,7 +128,7 @@ impl BufferType {
     }
 
     pub fn bind(&self, value: &TokenStream) -> TokenStream {
-        let Binding { bind, method, .. } = binding(self);
+        let BufferBinding { bind, method, .. } = binding(self);
         let (bind, method) = if self.optional { self.optional_binding() } else { (bind, method) };
         let (bind, method) = (ident(bind), ident(method));
         quote!(::cuweave::__private::#bind::#method(#value))
@@ -172,7 +172,7 @@ impl Argument {
                 let one = buffer.bindable();
                 quote!([#one; #count])
             }
-            ArgumentKind::Part(PartType::Buffers(buffer)) => buffer.list(&self.name).0,
+            ArgumentKind::Part(AggregateType::Buffers(buffer)) => buffer.list(&self.name).0,
             ArgumentKind::Part(part) => part.bound("'a"),
         }
     }
@@ -204,14 +204,14 @@ impl Argument {
             ArgumentKind::Host(HostType { ty, kept: true, .. }) => Some(quote!(&'v ::std::sync::Arc<#ty>)),
             ArgumentKind::Host(HostType { ty, resource: false, .. }) => Some(quote!(&'v #ty)),
             ArgumentKind::Host(HostType { ty, resource: true, .. }) => {
-                Some(quote!(::cuweave::__private::Lent<'v, #ty>))
+                Some(quote!(::cuweave::__private::ResourceHandle<'v, #ty>))
             }
             ArgumentKind::Buffer(_) => None,
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bound("'v");
                 Some(quote!(&'v [#one; #count]))
             }
-            ArgumentKind::Part(part) => Some(part.lent()),
+            ArgumentKind::Part(part) => Some(part.reference_type()),
         }
     }
 
@@ -235,7 +235,7 @@ impl Argument {
                 let bind = buffer.bind(&quote!(#one));
                 quote!(#name.map(|#one| #bind))
             }
-            ArgumentKind::Part(PartType::Buffers(buffer)) => buffer.list(name).1,
+            ArgumentKind::Part(AggregateType::Buffers(buffer)) => buffer.list(name).1,
             ArgumentKind::Part(_) => quote!(#name),
         }
     }
@@ -314,7 +314,7 @@ impl Expansion<'_> {
         let mut accessed = Vector::filled(false, program.buffers.len());
         for statement in program.statements.iter() {
             statement.accesses.iter().for_each(|access| accessed[access.buffer] = true);
-            if let Kind::Free(buffer) = statement.kind {
+            if let StatementKind::Free(buffer) = statement.kind {
                 accessed[buffer] = true;
             }
         }
@@ -369,8 +369,8 @@ impl Expansion<'_> {
                 ArgumentKind::Host(HostType { resource: true, .. }) => {
                     quote!(#name: ::cuweave::__private::Resource::lend(&self.#name))
                 }
-                ArgumentKind::Part(PartType::Buffers(buffer)) if buffer.optional => {
-                    quote!(#name: ::cuweave::__private::SomeOrNone::of(&self.#name))
+                ArgumentKind::Part(AggregateType::Buffers(buffer)) if buffer.optional => {
+                    quote!(#name: ::cuweave::__private::BufferPresence::from_bound(&self.#name))
                 }
                 _ => quote!(#name: &self.#name),
             }
@@ -383,7 +383,7 @@ impl Expansion<'_> {
         let (enter_function, enter) = self.steps.calls(name, &scalars);
         let typed = self.steps.typed(name, &scalars);
         let handle = quote!(__table().handle());
-        let functions = Functions { table: handle, leaf, arm, evaluate, enter, ..Functions::default() };
+        let functions = BodyMethods { table: handle, leaf, arm, evaluate, enter, ..BodyMethods::default() };
         let body = functions.implementation(name, &TypeParameters::default());
         quote! {
             #chunks
@@ -423,23 +423,23 @@ impl Expansion<'_> {
         let parts = parts.map(|(name, part)| {
             let text = name.to_string();
             match part {
-                PartType::Record(_) => quote! {
-                    ::cuweave::__private::Record::describe(&self.#name, #text, ::cuweave::__private::Token)?
+                AggregateType::Record(_) => quote! {
+                    ::cuweave::__private::ArgumentRecord::describe(&self.#name, #text, ::cuweave::__private::Token)?
                 },
-                PartType::Records(..) => {
+                AggregateType::Records(..) => {
                     quote!(::cuweave::__private::describe_records(&self.#name, #text)?)
                 }
-                PartType::Buffers(_) => {
-                    quote!(::cuweave::__private::Described::Buffers(::cuweave::__private::__count(&self.#name)))
+                AggregateType::Buffers(_) => {
+                    quote!(::cuweave::__private::ArgumentDescription::Buffers(::cuweave::__private::__count(&self.#name)))
                 }
             }
         });
-        self.has_parts().then(|| {
+        self.has_aggregates().then(|| {
             quote! {
                 fn described(
                     &self,
                     _: ::cuweave::__private::Token,
-                ) -> ::cuweave::Result<::std::vec::Vec<::cuweave::__private::Described>> {
+                ) -> ::cuweave::Result<::std::vec::Vec<::cuweave::__private::ArgumentDescription>> {
                     ::core::result::Result::Ok(::std::vec![#(#parts),*])
                 }
             }
@@ -455,7 +455,7 @@ impl Expansion<'_> {
         pairs
             .map(|((&buffer, returned), &span)| {
                 let types = (&returned.element, &lowered.elements[buffer.index()]);
-                let (declared, actual) = (type_at(types.0, span), type_at(types.1, span));
+                let (declared, actual) = (located_type(types.0, span), located_type(types.1, span));
                 quote_spanned! {span=>
                     const _: () = ::cuweave::__private::mark::leaves::<#actual, #declared>();
                 }

@@ -37,7 +37,7 @@ impl Expansion<'_> {
 
     /// Returns true if an argument is a record or a list. The number of buffers is then known only at run
     /// time.
-    pub(super) fn has_parts(&self) -> bool {
+    pub(super) fn has_aggregates(&self) -> bool {
         self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Part(_)))
     }
 

@@ -18,7 +18,7 @@ pub struct TypeParameters {
 
 impl TypeParameters {
     /// Collects the type parameters of a library call. Lifetimes and constants are rejected.
-    pub fn of(generics: &Generics, report: &mut Report) -> TypeParameters {
+    pub fn from_generics(generics: &Generics, report: &mut Report) -> TypeParameters {
         let mut parameters = Vec::new();
         for parameter in &generics.params {
             let (what, help) = match parameter {

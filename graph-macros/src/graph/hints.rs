@@ -10,17 +10,17 @@ use syn::{Attribute, Expr, Token};
 
 use crate::report::Report;
 
-const NAMES: [&str; 3] = ["advise", "prefetch", "discard"];
+const HINT_ATTRIBUTES: [&str; 3] = ["advise", "prefetch", "discard"];
 const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or `#[advise(accessed_by(device))]`, with `device`, `host`, or `device(1)` for a device of the graph";
 const PREFETCH: &str =
     "write `#[prefetch(device)]`, `#[prefetch(host)]`, or `#[prefetch(device(1))]` for a device of the graph";
 /// The message about a hint on something other than a buffer.
-pub const NO_BUFFER: &str =
+pub const HINT_WITHOUT_BUFFER: &str =
     "`#[advise(..)]`, `#[prefetch(..)]` and `#[discard]` stand on buffers of their own";
 
 /// The hints on one argument or field.
 #[derive(Clone, Default)]
-pub struct Hints {
+pub struct MemoryHints {
     /// An expression of type `Hint` for each hint.
     pub list: Vec<TokenStream>,
     /// The span of the first attribute.
@@ -29,15 +29,15 @@ pub struct Hints {
     pub discard: bool,
 }
 
-impl Hints {
+impl MemoryHints {
     /// Returns true if the attribute is a hint.
-    pub fn is_one(attribute: &Attribute) -> bool {
-        NAMES.iter().any(|name| attribute.path().is_ident(name))
+    pub fn is_hint(attribute: &Attribute) -> bool {
+        HINT_ATTRIBUTES.iter().any(|name| attribute.path().is_ident(name))
     }
 
     /// Parses the hints of an argument or field.
-    pub fn of(attributes: &[Attribute], report: &mut Report) -> Hints {
-        let mut hints = Hints::default();
+    pub fn parse(attributes: &[Attribute], report: &mut Report) -> MemoryHints {
+        let mut hints = MemoryHints::default();
         for attribute in attributes {
             hints.span.get_or_insert(attribute.span());
             hints.add(attribute, report);
@@ -106,12 +106,15 @@ fn site(expr: &Expr) -> Option<TokenStream> {
         let Expr::Lit(literal) = call.args.first().filter(|_| call.args.len() == 1)? else { return None };
         let syn::Lit::Int(number) = &literal.lit else { return None };
         let number: u32 = number.base10_parse().ok()?;
-        return name.path.is_ident("device").then(|| quote!(::cuweave::__private::Site::Nth(#number)));
+        return name
+            .path
+            .is_ident("device")
+            .then(|| quote!(::cuweave::__private::HintLocation::Nth(#number)));
     }
     let Expr::Path(path) = expr else { return None };
     match path.path.get_ident()?.to_string().as_str() {
-        "device" => Some(quote!(::cuweave::__private::Site::Device)),
-        "host" => Some(quote!(::cuweave::__private::Site::Host)),
+        "device" => Some(quote!(::cuweave::__private::HintLocation::Device)),
+        "host" => Some(quote!(::cuweave::__private::HintLocation::Host)),
         _ => None,
     }
 }

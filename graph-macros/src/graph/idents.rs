@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::Type;
 
-use crate::meaning::located_tokens;
+use crate::substitution::located_tokens;
 
 /// Returns an identifier with call-site hygiene.
 pub(super) fn ident(name: &str) -> Ident {
@@ -40,7 +40,7 @@ pub(super) fn item(function: &Ident, taken: &[&str]) -> TokenStream {
 
 /// Generates the body of `Debug::fmt` for a struct with these fields. Calls are fully qualified because the
 /// user's traits may have methods of the same names.
-pub fn shown<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> TokenStream {
+pub fn debug_body<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> TokenStream {
     let all = Ident::new("shown", Span::mixed_site());
     let fields = fields.into_iter().map(|field| {
         let text = field.to_string();
@@ -56,7 +56,7 @@ pub fn shown<'f>(name: &str, fields: impl IntoIterator<Item = &'f Ident>) -> Tok
 /// Returns a type located at `at`, so that rustc reports errors about it there. Name resolution is
 /// unchanged. The type of a call's result keeps its own span, so that rustc reports a callee's error only
 /// once.
-pub(super) fn type_at(ty: &Type, at: Span) -> TokenStream {
+pub(super) fn located_type(ty: &Type, at: Span) -> TokenStream {
     let of_a_call = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| {
         last.ident.to_string().starts_with("__Output")
     }));

@@ -11,35 +11,35 @@ use syn::{Attribute, Block, ItemFn, Signature, Visibility};
 use crate::report::Report;
 
 /// A parsed function.
-pub struct Function {
+pub struct ParsedFunction {
     pub item: ItemFn,
     /// The syntax error in the body. The body is then treated as empty.
     pub unread: Option<syn::Error>,
 }
 
 /// A function with its body left unparsed.
-struct Head {
+struct FunctionHead {
     attributes: Vec<Attribute>,
     visibility: Visibility,
     signature: Signature,
     body: Group,
 }
 
-impl Parse for Head {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Head> {
+impl Parse for FunctionHead {
+    fn parse(input: ParseStream<'_>) -> syn::Result<FunctionHead> {
         let (attributes, visibility) = (input.call(Attribute::parse_outer)?, input.parse()?);
         let signature = input.parse()?;
         let body: Group = match input.parse()? {
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => group,
             other => return Err(syn::Error::new(other.span(), "expected curly braces")),
         };
-        Ok(Head { attributes, visibility, signature, body })
+        Ok(FunctionHead { attributes, visibility, signature, body })
     }
 }
 
 /// Parses the item. If it cannot be a graph function, reports why and returns the tokens to emit in its
 /// place.
-pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, TokenStream> {
+pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<ParsedFunction, TokenStream> {
     let error = match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(item) if associated(&item) => {
             report.error(
@@ -51,18 +51,19 @@ pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, T
             );
             return Err(TokenStream::new());
         }
-        Ok(item) => return Ok(Function { item, unread: None }),
+        Ok(item) => return Ok(ParsedFunction { item, unread: None }),
         Err(error) => error,
     };
     match without_body(tokens, report) {
-        Some(item) => Ok(Function { item, unread: Some(error) }),
+        Some(item) => Ok(ParsedFunction { item, unread: Some(error) }),
         None => Err(no_function(tokens, &error, report)),
     }
 }
 
 /// Parses a function whose body has a syntax error, and gives it an empty body.
 fn without_body(tokens: &TokenStream, report: &mut Report) -> Option<ItemFn> {
-    let Head { attributes, visibility, signature, body } = syn::parse2::<Head>(tokens.clone()).ok()?;
+    let FunctionHead { attributes, visibility, signature, body } =
+        syn::parse2::<FunctionHead>(tokens.clone()).ok()?;
     let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
     braces.set_span(body.span());
     if let Some(span) = chevrons(body.stream()) {

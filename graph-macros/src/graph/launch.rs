@@ -1,7 +1,7 @@
 //! Launch configurations: their code, and the checks of their literals against the limits of all devices
 //! (CW306).
 //!
-//! Limits of a particular kernel are checked by rustc after expansion, through [`Literal::assertion`].
+//! Limits of a particular kernel are checked by rustc after expansion, through [`ConfigLiteral::assertion`].
 
 use std::collections::BTreeSet;
 
@@ -13,56 +13,56 @@ use syn::{Expr, Member};
 
 use super::paths;
 use crate::dims::dim_tokens;
-use crate::meaning::constant;
 use crate::report::Report;
+use crate::substitution::constant;
 
 /// The maximum block size along x, y and z, valid for every compute capability from 5.0 to 12.1 (CUDA
 /// Programming Guide, table of technical specifications). The next constant limits the product.
-const BLOCK: [i128; 3] = [1024, 1024, 64];
-const BLOCK_THREADS: i128 = 1024;
+const MAX_BLOCK: [i128; 3] = [1024, 1024, 64];
+const MAX_BLOCK_THREADS: i128 = 1024;
 /// The maximum grid size along x, y and z.
-const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
+const MAX_GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
 /// The maximum dynamic shared memory of a block with opt-in on any of these devices: 227 KiB (9.0, 10.0).
-const SHARED: i128 = 227 * 1024;
+const MAX_SHARED: i128 = 227 * 1024;
 
 /// The literal part of a launch configuration. The kernel's item has a const function that checks it and a
 /// const message for the case that it does not fit.
 #[derive(Clone)]
-pub struct Literal {
+pub struct ConfigLiteral {
     /// The names of that function and that message.
-    rule: &'static LiteralRule,
+    rule: &'static LiteralCheckNames,
     /// The arguments of the const function.
     pub values: Vec<u32>,
     pub span: Span,
 }
 
 /// Identifies a literal: line, column and the function that checks it.
-pub type Place = (usize, usize, &'static str);
+pub type LiteralKey = (usize, usize, &'static str);
 
 /// The names in a kernel's item for one position of a launch configuration.
-struct LiteralRule {
+struct LiteralCheckNames {
     /// The name of the const function that checks the literals.
     admits: &'static str,
     /// The name of the const message.
     takes: &'static str,
 }
 
-const GRID_RULE: LiteralRule = LiteralRule { admits: "__admits_grid", takes: "__GRIDS" };
-const BLOCK_RULE: LiteralRule = LiteralRule { admits: "__admits_block", takes: "__BLOCKS" };
-const SHARED_RULE: LiteralRule = LiteralRule { admits: "__admits_shared", takes: "__SHARED" };
+const GRID_RULE: LiteralCheckNames = LiteralCheckNames { admits: "__admits_grid", takes: "__GRIDS" };
+const BLOCK_RULE: LiteralCheckNames = LiteralCheckNames { admits: "__admits_block", takes: "__BLOCKS" };
+const SHARED_RULE: LiteralCheckNames = LiteralCheckNames { admits: "__admits_shared", takes: "__SHARED" };
 
-impl Literal {
-    fn of(expr: &Expr, rule: &'static LiteralRule) -> Option<Literal> {
+impl ConfigLiteral {
+    fn from_expr(expr: &Expr, rule: &'static LiteralCheckNames) -> Option<ConfigLiteral> {
         let mut values = parts(expr)
             .into_iter()
             .map(|part| constant(part, &[]).and_then(|value| u32::try_from(value).ok()))
             .collect::<Option<Vec<u32>>>()?;
         values.resize(3, 1);
-        (values.len() == 3).then(|| Literal { rule, values, span: expr.span() })
+        (values.len() == 3).then(|| ConfigLiteral { rule, values, span: expr.span() })
     }
 
     /// Returns the key under which equal assertions are merged.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> LiteralKey {
         let start = self.span.start();
         (start.line, start.column, self.rule.admits)
     }
@@ -70,7 +70,7 @@ impl Literal {
     /// Returns the assertion that a kernel accepts the literal, for all values that the literal takes in
     /// the iterations of unrolled loops. rustc evaluates it after expansion.
     pub fn assertion(&self, values: &[&[u32]], kernel: &syn::Path) -> TokenStream {
-        let Literal { rule: LiteralRule { admits, takes }, span, .. } = self;
+        let ConfigLiteral { rule: LiteralCheckNames { admits, takes }, span, .. } = self;
         let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
         let [all, at] = ["all", "at"].map(|name| Ident::new(name, Span::mixed_site()));
         let (imports, found) = (paths::imports(kernel), paths::found(kernel));
@@ -128,22 +128,22 @@ pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
 }
 
 /// Returns the literals of a configuration. Reports those that exceed the limits of all devices.
-pub fn literals(expr: &Expr, report: &mut Report) -> Vec<Literal> {
+pub fn literals(expr: &Expr, report: &mut Report) -> Vec<ConfigLiteral> {
     let mut found = Vec::new();
     collect(expr, &mut found, report);
     found
 }
 
-fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
+fn collect(expr: &Expr, literals: &mut Vec<ConfigLiteral>, report: &mut Report) {
     match expr {
         Expr::Paren(inner) => collect(&inner.expr, literals, report),
         Expr::Group(inner) => collect(&inner.expr, literals, report),
         Expr::Tuple(tuple) if matches!(tuple.elems.len(), 2 | 3) => {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
-            extent(grid, "grid", &GRID, None, report);
-            extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
-            literals.extend(Literal::of(grid, &GRID_RULE));
-            literals.extend(Literal::of(block, &BLOCK_RULE));
+            extent(grid, "grid", &MAX_GRID, None, report);
+            extent(block, "block", &MAX_BLOCK, Some(MAX_BLOCK_THREADS), report);
+            literals.extend(ConfigLiteral::from_expr(grid, &GRID_RULE));
+            literals.extend(ConfigLiteral::from_expr(block, &BLOCK_RULE));
             if let Some(bytes) = tuple.elems.get(2) {
                 shared(bytes, literals, report);
             }
@@ -160,11 +160,11 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
             for field in &literal.fields {
                 let Member::Named(name) = &field.member else { continue };
                 if name == "grid_dim" {
-                    extent(&field.expr, "grid", &GRID, None, report);
-                    literals.extend(Literal::of(&field.expr, &GRID_RULE));
+                    extent(&field.expr, "grid", &MAX_GRID, None, report);
+                    literals.extend(ConfigLiteral::from_expr(&field.expr, &GRID_RULE));
                 } else if name == "block_dim" {
-                    extent(&field.expr, "block", &BLOCK, Some(BLOCK_THREADS), report);
-                    literals.extend(Literal::of(&field.expr, &BLOCK_RULE));
+                    extent(&field.expr, "block", &MAX_BLOCK, Some(MAX_BLOCK_THREADS), report);
+                    literals.extend(ConfigLiteral::from_expr(&field.expr, &BLOCK_RULE));
                 } else if name == "shared_mem_bytes" {
                     shared(&field.expr, literals, report);
                 }
@@ -175,15 +175,16 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
 }
 
 /// Checks a literal number of bytes of dynamic shared memory.
-fn shared(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
+fn shared(expr: &Expr, literals: &mut Vec<ConfigLiteral>, report: &mut Report) {
     let Some(bytes) = constant(expr, &[]) else { return };
     if bytes < 0 {
         refuse(expr, "the shared memory of a block is negative", report);
-    } else if bytes > SHARED {
-        let message = format!("a block has at most {SHARED} bytes of dynamic shared memory on any device");
+    } else if bytes > MAX_SHARED {
+        let message =
+            format!("a block has at most {MAX_SHARED} bytes of dynamic shared memory on any device");
         refuse(expr, &message, report);
     } else if let Ok(value) = u32::try_from(bytes) {
-        literals.push(Literal { rule: &SHARED_RULE, values: vec![value], span: expr.span() });
+        literals.push(ConfigLiteral { rule: &SHARED_RULE, values: vec![value], span: expr.span() });
     }
 }
 

@@ -13,40 +13,40 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
-use super::body::Functions;
+use super::body::BodyMethods;
 use super::generics::TypeParameters;
-use super::idents::{item, shown};
-use super::inside::OF_CALLS;
+use super::idents::{debug_body, item};
 use super::lower::library::{ScratchParameter, lower_call};
-use super::lower::{Lowered, collect};
+use super::lower::{Lowered, collect_names};
+use super::module_types::CALL_MODULE_TYPES;
 use super::parts::{BufferMemory, BufferType, buffer_type};
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, HostType, Signature, host_type, ungrouped};
 use super::steps::Steps;
 use super::table;
 use crate::dims::dim_tokens;
+use crate::prelude_words::use_prelude_words;
 use crate::report::Report;
-use crate::words::words;
 
 /// A parsed library call.
-struct Declaration<'f> {
+struct CallDeclaration<'f> {
     function: &'f ItemFn,
     /// The host values, buffers and scalars.
     signature: Signature,
     scratch: Vec<ScratchParameter>,
     /// The parameters after the stream, in the order of the declaration.
-    parameters: Vec<Parameter<'f>>,
+    parameters: Vec<CallParameter<'f>>,
     stream: Option<&'f FnArg>,
     types: TypeParameters,
 }
 
 /// A parameter: its pattern, and its index among the arguments or the scratch buffers.
-struct Parameter<'f> {
+struct CallParameter<'f> {
     pattern: &'f PatIdent,
-    of: Of,
+    source: ParameterSource,
 }
 
-enum Of {
+enum ParameterSource {
     /// An index into the arguments of the signature.
     Argument(usize),
     Scratch(usize),
@@ -68,7 +68,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
     if !attribute.is_empty() && !collective {
         report.error(attribute.span(), Code::CW001, "`#[call]` takes no options", &[], None);
     }
-    head(&function, &mut report);
+    check_head(&function, &mut report);
     let declaration = declaration(&function, &mut report);
     let lowered = lower_call(
         &function.sig.ident,
@@ -77,7 +77,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
         collective,
         &mut report,
     );
-    let words = words(&item);
+    let words = use_prelude_words(&item);
     if report.failed() {
         let errors = report.into_tokens();
         return quote!(#errors #words);
@@ -87,7 +87,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Reports syntax that a library call cannot have.
-fn head(function: &ItemFn, report: &mut Report) {
+fn check_head(function: &ItemFn, report: &mut Report) {
     let head = &function.sig;
     let mut refuse = |span: Span, what: &str| {
         report.error(span, Code::CW001, &format!("a library call {what}"), &[], None);
@@ -116,7 +116,7 @@ fn head(function: &ItemFn, report: &mut Report) {
     }
 }
 
-fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f> {
+fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> CallDeclaration<'f> {
     let mut inputs = function.sig.inputs.iter();
     let stream = inputs.next().filter(|input| is_stream(input));
     if stream.is_none() {
@@ -146,10 +146,10 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
         };
         let name = &pattern.ident;
         let Some(kind) = kind(&typed.ty, report) else { continue };
-        let of = match kind {
+        let source = match kind {
             ArgumentKind::Buffer(BufferType { element, len, memory: BufferMemory::Taken, .. }) => {
                 scratch.push(ScratchParameter { name: name.clone(), element, len });
-                Of::Scratch(scratch.len() - 1)
+                ParameterSource::Scratch(scratch.len() - 1)
             }
             kind => {
                 arguments.push(Argument {
@@ -159,14 +159,14 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
                     at_least: None,
                     hints: Default::default(),
                 });
-                Of::Argument(arguments.len() - 1)
+                ParameterSource::Argument(arguments.len() - 1)
             }
         };
-        parameters.push(Parameter { pattern, of });
+        parameters.push(CallParameter { pattern, source });
     }
     let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
-    let types = TypeParameters::of(&function.sig.generics, report);
-    Declaration { function, signature, scratch, parameters, stream, types }
+    let types = TypeParameters::from_generics(&function.sig.generics, report);
+    CallDeclaration { function, signature, scratch, parameters, stream, types }
 }
 
 /// Returns true for `name: &CallStream`.
@@ -212,9 +212,9 @@ fn kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     Some(ArgumentKind::Scalar(Box::new(ty.clone())))
 }
 
-impl Declaration<'_> {
+impl CallDeclaration<'_> {
     fn expand(&self, lowered: &Lowered) -> TokenStream {
-        let steps = Steps::of(lowered);
+        let steps = Steps::new(lowered);
         let name = &self.function.sig.ident;
         let module = self.module();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
@@ -230,8 +230,12 @@ impl Declaration<'_> {
             }
             false => quote!(__table().handle()),
         };
-        let functions =
-            Functions { table: own, leaf, capture: quote!(__capture(self, capture)), ..Functions::default() };
+        let functions = BodyMethods {
+            table: own,
+            leaf,
+            capture: quote!(__capture(self, capture)),
+            ..BodyMethods::default()
+        };
         let implementation = functions.implementation(name, &self.types);
         let (body, capture, callee) = (self.body(), self.capture(), self.callee());
         let conditions = self.conditions();
@@ -274,11 +278,11 @@ impl Declaration<'_> {
         let head = format!("The library call `{name}`, for graph functions.");
         let conditions = self.conditions();
         let known = self.known().map(|argument| &argument.name);
-        let inside = self.signature.inside(&OF_CALLS);
+        let inside = self.signature.inside_module(&CALL_MODULE_TYPES);
         let types = inside.arguments.iter().filter_map(Argument::value_type);
         let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let marker = self.types.marker();
-        let (item, shown) = (item(name, &OF_CALLS), shown("Values", []));
+        let (item, shown) = (item(name, &CALL_MODULE_TYPES), debug_body("Values", []));
         quote! {
             #[doc = #head]
             #[doc = ""]
@@ -315,7 +319,7 @@ impl Declaration<'_> {
     fn callee(&self) -> TokenStream {
         let name = &self.function.sig.ident;
         let (mut fitting, mut generics, mut parameters) = (Vec::new(), Vec::new(), Vec::new());
-        let mut said: Vec<&Type> = Vec::new();
+        let mut determined: Vec<&Type> = Vec::new();
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let value = &argument.name;
             let ArgumentKind::Buffer(BufferType { element, mutable, fresh, .. }) = &argument.kind else {
@@ -331,9 +335,9 @@ impl Declaration<'_> {
             };
             // The first buffer of a type parameter determines the type, even if the buffer does not fit.
             // rustc then reports only the misfit.
-            let is_first = self.types.are(element) && !said.contains(&element);
+            let is_first = self.types.are(element) && !determined.contains(&element);
             let says = is_first.then(|| quote!(+ ::cuweave::__private::OfElement<Element = #element>));
-            said.push(element);
+            determined.push(element);
             generics.push(quote! {
                 #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>> #says
             });
@@ -390,14 +394,14 @@ impl Declaration<'_> {
             true => quote!(&mut ::cuweave::cudarc::driver::CudaViewMut<'_, #element>),
             false => quote!(&::cuweave::cudarc::driver::CudaView<'_, #element>),
         };
-        let parameters = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
+        let parameters = self.parameters.iter().filter_map(|CallParameter { pattern, source }| {
             let ident = &pattern.ident;
-            match of {
-                Of::Scratch(at) => {
+            match source {
+                ParameterSource::Scratch(at) => {
                     let ty = view(&self.scratch[*at].element, true);
                     Some(quote!(#ident: #ty))
                 }
-                Of::Argument(at) => {
+                ParameterSource::Argument(at) => {
                     let argument = &self.signature.arguments[*at];
                     Some(match &argument.kind {
                         ArgumentKind::Scalar(ty) => quote!(#pattern: #ty),
@@ -435,7 +439,7 @@ impl Declaration<'_> {
         let mut mentioned = BTreeSet::new();
         let buffers = self.signature.arguments.iter().filter_map(Argument::buffer).map(|buffer| &buffer.len);
         for len in buffers.chain(self.scratch.iter().map(|scratch| &scratch.len)) {
-            collect(len.to_token_stream(), &mut mentioned);
+            collect_names(len.to_token_stream(), &mut mentioned);
         }
         self.known()
             .map(|argument| &argument.name)
@@ -468,7 +472,7 @@ impl Declaration<'_> {
             #[allow(unsafe_code, unused_mut)]
             fn __capture<#declared>(
                 #values: &#name::Values<'_, #names>,
-                #capture: &mut ::cuweave::__private::Capture<'_>,
+                #capture: &mut ::cuweave::__private::CallCapture<'_>,
             ) -> ::cuweave::Result<()>
             #bounds
             {
@@ -496,8 +500,8 @@ impl Declaration<'_> {
         });
         let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
         let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
-            let (own, len) = (own(name), dim_tokens(len, &integers));
-            quote!(let mut #own = ::cuweave::__private::Capture::buffer::<#element>(#capture, #index, #len)?;)
+            let (own, len) = (memory_name(name), dim_tokens(len, &integers));
+            quote!(let mut #own = ::cuweave::__private::CallCapture::buffer::<#element>(#capture, #index, #len)?;)
         });
         memory.collect()
     }
@@ -506,7 +510,8 @@ impl Declaration<'_> {
     fn resources(&self, capture: &Ident) -> Vec<TokenStream> {
         let resources = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
             ArgumentKind::Host(host) if host.resource => {
-                let (name, own, text) = (&argument.name, own(&argument.name), argument.name.to_string());
+                let (name, own, text) =
+                    (&argument.name, memory_name(&argument.name), argument.name.to_string());
                 Some(quote!(let mut #own = #capture.resource(#name, #text)?;))
             }
             _ => None,
@@ -516,11 +521,13 @@ impl Declaration<'_> {
 
     /// Returns the arguments for the body's call.
     fn given(&self) -> Vec<TokenStream> {
-        let given = self.parameters.iter().filter_map(|Parameter { pattern, of }| {
-            let (name, own) = (&pattern.ident, own(&pattern.ident));
-            match of {
-                Of::Scratch(_) => Some(quote!(&mut ::cuweave::__private::CallBuffer::view_mut(&mut #own))),
-                Of::Argument(at) => {
+        let given = self.parameters.iter().filter_map(|CallParameter { pattern, source }| {
+            let (name, own) = (&pattern.ident, memory_name(&pattern.ident));
+            match source {
+                ParameterSource::Scratch(_) => {
+                    Some(quote!(&mut ::cuweave::__private::CallBuffer::view_mut(&mut #own)))
+                }
+                ParameterSource::Argument(at) => {
                     let argument = &self.signature.arguments[*at];
                     Some(match &argument.kind {
                         ArgumentKind::Host(HostType { resource: true, .. }) => quote!(&mut *#own),
@@ -539,6 +546,6 @@ impl Declaration<'_> {
 
 /// Returns the local name of a parameter's memory. The user's expressions cannot name it, because it has
 /// mixed-site hygiene.
-fn own(parameter: &Ident) -> Ident {
+fn memory_name(parameter: &Ident) -> Ident {
     format_ident!("__memory_{parameter}", span = Span::mixed_site())
 }

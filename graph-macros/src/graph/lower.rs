@@ -1,7 +1,7 @@
 //! Lowers the body of a graph function to the IR: statements in program order, with loops unrolled, names
 //! resolved, and views as ranges of their buffers.
 //!
-//! Syntax outside the language is CW001. Statements that depend on a faulty name are dropped without
+//! StatementSyntax outside the language is CW001. Statements that depend on a faulty name are dropped without
 //! further errors.
 //!
 //! A [`Lowering`] owns its parts separately: the names in scope, the arguments, the program under
@@ -23,22 +23,22 @@ mod accesses;
 mod after;
 mod argument_facts;
 mod arguments;
-mod arrays;
+mod array_loops;
 mod assignments;
+pub mod builtins;
 mod call_table;
 mod calls;
 mod conditionals;
 mod conditions;
 mod devices;
 mod dim_table;
-mod elements;
 mod expressions;
 mod functions;
 mod host_statements;
 mod hosts;
-pub mod kinds;
 mod lets;
 pub mod library;
+mod list_loops;
 mod lowered;
 mod lowering;
 mod names;
@@ -48,7 +48,6 @@ mod optional;
 mod places;
 mod pointers;
 mod program;
-mod refused;
 mod scalars;
 mod shapes;
 mod spans;
@@ -58,16 +57,17 @@ mod syncs;
 mod syntax;
 mod tail;
 mod unroll;
+mod unsupported;
 mod views;
 
-use after::no_such_statement;
+use after::report_unknown_statement;
 use arguments::lower_arguments;
 pub use lowered::Lowered;
 use lowering::Lowering;
-pub use names::{chains, collect, indexed};
-pub use numbers::{expression, turns_in};
+pub use names::{collect_names, collect_record_scalars, wrap_indices};
+pub use numbers::{expression, indices_in};
 use statements::lower_body;
-pub use syntax::{LaunchArgument, Syntax};
+pub use syntax::{LaunchArgument, StatementSyntax};
 
 /// Lowers a function. `body` is None if it could not be parsed.
 pub fn lower(
@@ -89,7 +89,7 @@ pub fn lower(
     signature.unknown.iter().for_each(|name| lowering.scope.bind(name, Binding::Unknown));
     let mut dim = |expr| {
         let bound = lowering.bound(expr);
-        lowering.program.dims.number(bound)
+        lowering.program.dims.intern(bound)
     };
     let options = Options {
         line: Span::call_site().start().line as u32,
@@ -102,10 +102,10 @@ pub fn lower(
         lower_body(&mut lowering, body, signature);
     }
     let (resolved, unknown) = lowering.scope.leave();
-    lowering.program.resolve(resolved);
+    lowering.program.add_after_edges(resolved);
     for after in unknown {
-        lowering.program.order_is_unknown();
-        no_such_statement(&mut lowering, &after.name);
+        lowering.program.mark_order_unknown();
+        report_unknown_statement(&mut lowering, &after.name);
     }
     lowering.finish(file, options)
 }

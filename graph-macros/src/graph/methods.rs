@@ -9,8 +9,8 @@ use syn::Type;
 
 use super::expansion::Expansion;
 use super::idents::ident;
-use super::parts::{BufferMemory, BufferType, PartType, with_lifetime};
-use super::settable::{method_name, setter_bounds, whole_name};
+use super::parts::{AggregateType, BufferMemory, BufferType, with_lifetime};
+use super::setter_traits::{method_name, setter_bounds, whole_name};
 use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
@@ -41,9 +41,10 @@ impl Expansion<'_> {
 
     /// Generates the methods that return the iterations of the labelled loops with a limit.
     fn turns(&self) -> TokenStream {
-        let core = self.core("core");
+        let core = self.core_call("core");
         let method = |label: &Ident| {
-            let (method, name) = (format_ident!("turns_{}", label, span = label.span()), label.to_string());
+            let (method, name) =
+                (format_ident!("iterations_{}", label, span = label.span()), label.to_string());
             let documented = format!(
                 "Waits on the host for the last launch, and returns the turns of the loop `'{name}` in it."
             );
@@ -57,12 +58,12 @@ impl Expansion<'_> {
                 /// # Errors
                 ///
                 /// A panic in a host statement that no call has returned yet, or a failure of the driver.
-                pub fn #method(&self) -> ::cuweave::Result<::cuweave::LoopTurns> {
-                    #core.turns(#name)
+                pub fn #method(&self) -> ::cuweave::Result<::cuweave::LoopIterations> {
+                    #core.iterations(#name)
                 }
             }
         };
-        self.lowered.loops.counted.iter().map(method).collect()
+        self.lowered.loops.loop_labels.iter().map(method).collect()
     }
 
     /// Generates a setter that cannot be called, for a record, a list or a host value. rustc prints the
@@ -82,7 +83,7 @@ impl Expansion<'_> {
 
     /// Generates the setter of a scalar.
     fn scalar_setter(&self, argument: &Argument) -> Option<TokenStream> {
-        let (setter, core) = (self.setter(&argument.name), self.core("core_mut"));
+        let (setter, core) = (self.setter(&argument.name), self.core_call("core_mut"));
         let (value, ty) = (&argument.name, argument.parameter_type());
         let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
         let scalar = ScalarId::new(index);
@@ -116,7 +117,7 @@ impl Expansion<'_> {
 
     /// Generates the setter of a buffer or of an array of buffers.
     fn buffer_setter(&self, at: usize, argument: &Argument) -> Option<TokenStream> {
-        let (setter, core) = (self.setter(&argument.name), self.core("core_mut"));
+        let (setter, core) = (self.setter(&argument.name), self.core_call("core_mut"));
         let value = &argument.name;
         let (ty, bound) = (argument.parameter_type(), argument.bound_value());
         let number = Ident::new("first", Span::mixed_site());
@@ -138,8 +139,8 @@ impl Expansion<'_> {
 
     /// Generates the number of an argument's first buffer.
     fn first_buffer(&self, at: usize) -> Option<TokenStream> {
-        if self.has_parts() {
-            let (at, core) = (at as u32, self.core("core"));
+        if self.has_aggregates() {
+            let (at, core) = (at as u32, self.core_call("core"));
             return Some(quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)));
         }
         let first = self.lowered.arguments.buffers[at]?.as_u32();
@@ -149,20 +150,20 @@ impl Expansion<'_> {
     /// Generates the methods that return the setters of records and of elements.
     fn parts(&self) -> TokenStream {
         let name = self.name();
-        let core_mut = self.core("core_mut");
+        let core_mut = self.core_call("core_mut");
         let [first, index] = ["first", "index"].map(|name| Ident::new(name, Span::mixed_site()));
         let arguments = (0u32..).zip(&self.signature.arguments);
         let part = |(at, argument): (u32, &Argument)| {
             let (value, text) = (&argument.name, argument.name.to_string());
             let bound = argument.field_type();
-            let whole = quote!(::cuweave::__private::OfExec<'_, #name::Args<'a>, #bound>);
-            let place = quote!(::cuweave::__private::OfList<#whole>);
+            let whole = quote!(::cuweave::__private::ExecArgument<'_, #name::Args<'a>, #bound>);
+            let place = quote!(::cuweave::__private::ListElement<#whole>);
             let (indexed, setters) = match &argument.kind {
                 ArgumentKind::Scalar(_) | ArgumentKind::Host(_) | ArgumentKind::Buffer(_) => return None,
                 ArgumentKind::Array(buffer, _) => (true, element(buffer, &place)),
-                ArgumentKind::Part(PartType::Buffers(buffer)) => (true, element(buffer, &place)),
-                ArgumentKind::Part(PartType::Record(ty)) => (false, record(ty, &whole)),
-                ArgumentKind::Part(PartType::Records(ty, _)) => (true, record(ty, &place)),
+                ArgumentKind::Part(AggregateType::Buffers(buffer)) => (true, element(buffer, &place)),
+                ArgumentKind::Part(AggregateType::Record(ty)) => (false, record(ty, &whole)),
+                ArgumentKind::Part(AggregateType::Records(ty, _)) => (true, record(ty, &place)),
             };
             let (ty, setters) = setters;
             let method = method_name(value);
@@ -172,7 +173,7 @@ impl Expansion<'_> {
             };
             let token = quote!(::cuweave::__private::Token);
             Some(if indexed {
-                let is_optional = matches!(&argument.kind, ArgumentKind::Part(PartType::Buffers(buffer)) if buffer.optional);
+                let is_optional = matches!(&argument.kind, ArgumentKind::Part(AggregateType::Buffers(buffer)) if buffer.optional);
                 let (documented, fails, parameter, index) = indexed_by(is_optional, &index);
                 let documented = format!("Returns the setters of {documented} the argument `{value}`.");
                 quote! {
@@ -183,7 +184,7 @@ impl Expansion<'_> {
                     #[doc = #fails]
                     pub fn #method(&mut self, #parameter) -> ::cuweave::Result<#ty> {
                         let #first = #number;
-                        ::core::result::Result::Ok(#setters(::cuweave::__private::PartMut::element(#part, #index)?, #token))
+                        ::core::result::Result::Ok(#setters(::cuweave::__private::ArgumentMut::element(#part, #index)?, #token))
                     }
                 }
             } else {
@@ -202,7 +203,7 @@ impl Expansion<'_> {
 
     /// Generates the call of a method of `Generated` on `self`, which gives access to the exec's private
     /// contents.
-    fn core(&self, method: &str) -> TokenStream {
+    fn core_call(&self, method: &str) -> TokenStream {
         let (name, method) = (self.name(), ident(method));
         quote! {
             <#name::Args<'a> as ::cuweave::__private::Generated>::#method(self, ::cuweave::__private::Token)
@@ -212,7 +213,8 @@ impl Expansion<'_> {
     /// Generates the methods that every exec has.
     fn common(&self) -> TokenStream {
         let name = self.name();
-        let [core, core_mut, into_core] = ["core", "core_mut", "into_core"].map(|method| self.core(method));
+        let [core, core_mut, into_core] =
+            ["core", "core_mut", "into_core"].map(|method| self.core_call(method));
         let reports = self.reports();
         quote! {
             /// Uploads the graph to the device and maps its memory, so that the first launch does not have
@@ -259,8 +261,8 @@ impl Expansion<'_> {
             ///
             /// The name does not denote exactly one loop with a limit; a panic in a host statement that no
             /// call has returned yet; or a failure of the driver.
-            pub fn turns(&self, name: &str) -> ::cuweave::Result<::cuweave::LoopTurns> {
-                #core.turns(name)
+            pub fn iterations(&self, name: &str) -> ::cuweave::Result<::cuweave::LoopIterations> {
+                #core.iterations(name)
             }
 
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the
@@ -290,7 +292,7 @@ impl Expansion<'_> {
 
     /// Generates the methods that report on the graph.
     fn reports(&self) -> TokenStream {
-        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core_call(method));
         quote! {
             // Empty without cuweave's feature `inspect`.
             ::cuweave::__inspected! {
@@ -431,7 +433,7 @@ impl Expansion<'_> {
         } else {
             (quote!(, taken: (#(::cuweave::Output<'_, #elements>,)*)), quote!(taken))
         };
-        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core_call(method));
         let outputs: Vec<&Type> = self.signature.returned.iter().map(|returned| &returned.element).collect();
         let result = match outputs.as_slice() {
             [] => quote!(()),
@@ -468,7 +470,7 @@ impl Expansion<'_> {
 
     /// Generates `output`, for functions that return allocations.
     fn descriptions(&self, outputs: &[&Type]) -> TokenStream {
-        let core = self.core("core");
+        let core = self.core_call("core");
         let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
         match outputs {
             [] => quote!(),

@@ -8,7 +8,7 @@
 //!   its statement, and a batch is checked against the configuration it was built with.
 
 mod advice;
-mod arrays;
+mod array_limit;
 pub mod attributes;
 mod body;
 mod callee;
@@ -17,37 +17,37 @@ mod expansion;
 mod generics;
 pub mod hints;
 pub mod idents;
-mod inside;
 mod item;
 mod launch;
 mod library;
 mod limits;
 pub mod lower;
 pub mod methods;
+mod module_types;
 mod options;
 pub mod parts;
 mod paths;
 mod place;
-mod refused_types;
 mod scope;
-mod settable;
+mod setter_traits;
 mod setters;
 pub mod signature;
 mod steps;
 mod table;
 mod types;
-mod unmarked;
+mod unmarked_records;
+mod unsupported_types;
 
-use cuweave_core::compile::{self, Settled};
+use cuweave_core::compile::{self, InferredAccesses};
 use cuweave_core::ir::Program;
-use cuweave_core::sample::Shape;
+use cuweave_core::sample::FunctionShape;
 use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::known::{self, Known};
+use crate::expanded_names::{self, ItemKind};
+use crate::prelude_words::use_prelude_words;
 use crate::report::Report;
-use crate::words::words;
 
 pub use library::call;
 
@@ -55,7 +55,7 @@ pub use library::call;
 /// that its uses cause no further errors.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let item::Function { item: function, unread } = match item::function(&item, &mut report) {
+    let item::ParsedFunction { item: function, unread } = match item::function(&item, &mut report) {
         Ok(function) => function,
         Err(error) => {
             let diagnostics = report.into_tokens();
@@ -64,7 +64,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     };
     let (options, values) = options::options(attribute, &mut report);
     let mut signature = signature::signature(&function, &mut report);
-    arrays::limit(&mut signature, &mut report);
+    array_limit::limit(&mut signature, &mut report);
     let file = function.sig.ident.span().file();
     let mut lowered = lower::lower(
         &function.sig.ident,
@@ -80,13 +80,13 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     match checked {
         Some(settled) if !report.failed() => {
             compile::settle(&mut lowered.source.program, &settled);
-            lowered.unwritten_behind_pointers(&mut report);
+            lowered.report_unwritten_pointees(&mut report);
         }
         _ => lowered.silence(),
     }
-    let words = words(&item);
+    let words = use_prelude_words(&item);
     let expansion = expand::expand(&function, &signature, &lowered);
-    known::add(&function.sig.ident.to_string(), Known::Graph);
+    expanded_names::add(&function.sig.ident.to_string(), ItemKind::Graph);
     let diagnostics = report.into_tokens();
     let unread = unread.as_ref().map(item::unread);
     quote!(#expansion #words #unread #diagnostics)
@@ -94,17 +94,17 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Checks a lowered function and reports its faults. Loops are checked by sample iterations. Returns the
 /// accesses as the checker settled them, or None if there are faults.
-fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Settled> {
-    let shape = Shape {
+fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<InferredAccesses> {
+    let shape = FunctionShape {
         structure: &lowered.structure,
         variables: &lowered.loops.variables,
         conditions: &lowered.loops.conditions,
     };
     let (settled, mut found) = compile::front_of_function(&lowered.source, &shape);
     for diagnostic in &mut found {
-        advice::named(diagnostic, &lowered.named);
-        advice::lent(diagnostic, &lowered.source.program);
-        report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
+        advice::name_edge_source(diagnostic, &lowered.named);
+        advice::suggest_mutable_borrow(diagnostic, &lowered.source.program);
+        report.diagnostic(lowered.spans.at(diagnostic.site), diagnostic);
     }
     settled
 }

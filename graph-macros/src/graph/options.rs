@@ -105,7 +105,9 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 &[],
                 Some("write an expression of integers: `devices = 2`, `devices = count`"),
             ),
-            "devices" if crate::meaning::constant(&option.value, &[]).is_some_and(|devices| devices < 1) => {
+            "devices"
+                if crate::substitution::constant(&option.value, &[]).is_some_and(|devices| devices < 1) =>
+            {
                 report.error(
                     option.value.span(),
                     Code::CW001,

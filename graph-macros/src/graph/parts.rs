@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
 
-use super::limits::{MOST_ELEMENTS, Refused, refuse, too_long};
-use super::refused_types::ungrouped;
+use super::limits::{MAX_ELEMENTS, TypeRejected, refuse, too_long};
+use super::unsupported_types::ungrouped;
 use crate::report::Report;
 
 /// The declaration of a buffer argument.
@@ -34,7 +34,7 @@ pub enum BufferMemory {
 
 /// The type of a record or list argument.
 #[derive(Clone)]
-pub enum PartType {
+pub enum AggregateType {
     /// `Layer<'_>`.
     Record(Box<Type>),
     /// `&[Layer<'_>]`, or `[Layer<'_>; N]` with its length.
@@ -43,19 +43,19 @@ pub enum PartType {
     Buffers(Box<BufferType>),
 }
 
-impl PartType {
+impl AggregateType {
     /// Parses the type of an argument or a field. None if it is neither a record nor a list.
-    pub fn of(ty: &Type, report: &mut Report) -> Result<Option<PartType>, Refused> {
+    pub fn parse(ty: &Type, report: &mut Report) -> Result<Option<AggregateType>, TypeRejected> {
         let ty = ungrouped(ty);
         match ty {
-            _ if is_record(ty) => Ok(Some(PartType::Record(Box::new(ty.clone())))),
+            _ if is_record(ty) => Ok(Some(AggregateType::Record(Box::new(ty.clone())))),
             Type::Path(path)
-                if crate::parameters::inside_option(path)
+                if crate::parameters::option_path_inner(path)
                     .is_some_and(|inner| is_reference(inner) || is_record(inner)) =>
             {
-                match crate::parameters::inside_option(path).and_then(buffer_type) {
+                match crate::parameters::option_path_inner(path).and_then(buffer_type) {
                     Some(buffer) if buffer.memory == BufferMemory::Device => {
-                        Ok(Some(PartType::Buffers(Box::new(BufferType { optional: true, ..buffer }))))
+                        Ok(Some(AggregateType::Buffers(Box::new(BufferType { optional: true, ..buffer }))))
                     }
                     _ => Err(refuse(
                         ty,
@@ -66,8 +66,8 @@ impl PartType {
                 }
             }
             Type::Array(array) if is_record(&array.elem) => match literal(&array.len) {
-                Some(count) if count > MOST_ELEMENTS => Err(too_long(&array.len, "&[Layer<'_>]", report)),
-                Some(count) => Ok(Some(PartType::Records(array.elem.clone(), Some(count)))),
+                Some(count) if count > MAX_ELEMENTS => Err(too_long(&array.len, "&[Layer<'_>]", report)),
+                Some(count) => Ok(Some(AggregateType::Records(array.elem.clone(), Some(count)))),
                 None => Err(refuse(
                     &array.len,
                     "the length of an array of records is not a literal",
@@ -98,8 +98,8 @@ impl PartType {
                         ));
                     }
                     match is_record(&slice.elem) {
-                        true => Ok(Some(PartType::Records(slice.elem.clone(), None))),
-                        false => PartType::buffers(ty, &slice.elem, report).map(Some),
+                        true => Ok(Some(AggregateType::Records(slice.elem.clone(), None))),
+                        false => AggregateType::buffers(ty, &slice.elem, report).map(Some),
                     }
                 }
                 _ => Ok(None),
@@ -108,9 +108,11 @@ impl PartType {
         }
     }
 
-    fn buffers(ty: &Type, element: &Type, report: &mut Report) -> Result<PartType, Refused> {
+    fn buffers(ty: &Type, element: &Type, report: &mut Report) -> Result<AggregateType, TypeRejected> {
         match buffer_type(element) {
-            Some(buffer) if buffer.memory == BufferMemory::Device => Ok(PartType::Buffers(Box::new(buffer))),
+            Some(buffer) if buffer.memory == BufferMemory::Device => {
+                Ok(AggregateType::Buffers(Box::new(buffer)))
+            }
             Some(BufferType { memory: BufferMemory::Pinned, .. }) => Err(refuse(
                 ty,
                 "a slice of pinned buffers is not part of the language",
@@ -129,18 +131,18 @@ impl PartType {
     /// Returns the type of the bound value.
     pub fn bound(&self, lifetime: &str) -> TokenStream {
         match self {
-            PartType::Record(ty) => {
+            AggregateType::Record(ty) => {
                 let ty = with_lifetime(ty, lifetime);
                 quote!(#ty)
             }
-            PartType::Records(ty, count) => {
+            AggregateType::Records(ty, count) => {
                 let ty = with_lifetime(ty, lifetime);
                 match count {
                     Some(count) => quote!([#ty; #count]),
                     None => quote!(::std::vec::Vec<#ty>),
                 }
             }
-            PartType::Buffers(buffer) => {
+            AggregateType::Buffers(buffer) => {
                 let one = buffer.bound(lifetime);
                 match buffer.optional {
                     true => quote!(::cuweave::__private::Optional<#one>),
@@ -151,23 +153,23 @@ impl PartType {
     }
 
     /// Returns the type of the reference under which expressions and calls use it.
-    pub fn lent(&self) -> TokenStream {
+    pub fn reference_type(&self) -> TokenStream {
         match self {
-            PartType::Record(ty) => {
+            AggregateType::Record(ty) => {
                 let ty = with_lifetime(ty, "'v");
                 quote!(&'v #ty)
             }
-            PartType::Records(ty, count) => {
+            AggregateType::Records(ty, count) => {
                 let ty = with_lifetime(ty, "'v");
                 match count {
                     Some(count) => quote!(&'v [#ty; #count]),
                     None => quote!(&'v [#ty]),
                 }
             }
-            PartType::Buffers(buffer) => {
+            AggregateType::Buffers(buffer) => {
                 let one = buffer.bound("'v");
                 match buffer.optional {
-                    true => quote!(::cuweave::__private::SomeOrNone<#one>),
+                    true => quote!(::cuweave::__private::BufferPresence<#one>),
                     false => quote!(&'v [#one]),
                 }
             }
@@ -207,7 +209,7 @@ pub fn with_lifetime(ty: &Type, name: &str) -> Type {
 
 /// Returns the value of a literal array length. A value too large for `usize` is clamped.
 pub fn literal(expr: &Expr) -> Option<usize> {
-    let count = crate::meaning::constant(expr, &[]).filter(|&count| count >= 0)?;
+    let count = crate::substitution::constant(expr, &[]).filter(|&count| count >= 0)?;
     Some(usize::try_from(count).unwrap_or(usize::MAX))
 }
 

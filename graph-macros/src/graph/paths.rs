@@ -13,8 +13,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
-use crate::known::{self, Known};
-use crate::prelude::on_unimplemented;
+use crate::expanded_names::{self, ItemKind};
+use crate::implicit_prelude::on_unimplemented;
 
 /// A graph function that another one calls.
 pub struct Callee {
@@ -33,7 +33,7 @@ pub fn launched(path: &Path) -> TokenStream {
 /// Generates the imports that [`found`] relies on.
 pub fn imports(path: &Path) -> TokenStream {
     let Some(anything) = anything(path) else { return TokenStream::new() };
-    let nothing = nothing(path, Known::Kernel, &Ident::new("__found", Span::call_site()), 0);
+    let nothing = nothing(path, ItemKind::Kernel, &Ident::new("__found", Span::call_site()), 0);
     quote! {
         #[allow(non_snake_case)]
         #anything
@@ -46,9 +46,9 @@ pub fn imports(path: &Path) -> TokenStream {
 
 /// Generates the module that provides `__ITEM` for a name that is neither a kernel nor a graph function. If
 /// a similar name is known, using that constant makes rustc suggest it.
-fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStream {
+fn nothing(path: &Path, kind: ItemKind, name: &Ident, results: usize) -> TokenStream {
     let written = path.get_ident().map(ToString::to_string).unwrap_or_default();
-    let Some(suggestion) = known::suggestion(&written, kind) else {
+    let Some(suggestion) = expanded_names::suggestion(&written, kind) else {
         let outputs = outputs(results, &quote!(::cuweave::__private::NoPath));
         return match results {
             0 => quote!(pub use ::cuweave::__private::no_item as #name;),
@@ -56,12 +56,12 @@ fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStrea
         };
     };
     let (message, label, found) = match kind {
-        Known::Kernel => (
+        ItemKind::Kernel => (
             "only kernels are launched by `name[config](..)`",
             "no kernel of this name is in scope",
             "Launched",
         ),
-        Known::Graph => (
+        ItemKind::Graph => (
             "only graph functions are called by `name(..)`",
             "no function of this name with `#[cuweave::graph]` is in scope",
             "Called",
@@ -147,7 +147,7 @@ pub fn callees(callees: &[Callee]) -> TokenStream {
         quote!(#anything use #path as #name;)
     });
     let nothing = named().map(|(number, Callee { path, results }, _)| {
-        nothing(path, Known::Graph, &alias(number, Span::call_site()), *results)
+        nothing(path, ItemKind::Graph, &alias(number, Span::call_site()), *results)
     });
     quote! {
         #(#imports)*

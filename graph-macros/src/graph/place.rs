@@ -6,16 +6,16 @@
 
 use std::collections::BTreeMap;
 
-use cuweave_core::ids::{ArgumentId, PartId};
+use cuweave_core::ids::{ArgumentId, ArgumentPartId};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Text};
-use cuweave_core::structure::{Part, Step};
+use cuweave_core::structure::{ArgumentPart, PathStep};
 use proc_macro2::{Ident, LineColumn};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Expr, Member};
 
-use super::parts::{BufferType, PartType};
+use super::parts::{AggregateType, BufferType};
 
 /// The kind of a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum Borrow {
 #[derive(Clone)]
 pub struct Place {
     pub argument: ArgumentId,
-    pub path: Vec<Step>,
+    pub path: Vec<PathStep>,
     /// The expression that denotes it in generated code.
     pub expr: Expr,
     pub kind: PlaceKind,
@@ -51,11 +51,11 @@ pub enum PlaceKind {
 
 impl Place {
     /// Returns the place of a whole argument.
-    pub fn argument(argument: ArgumentId, name: &Ident, part: &PartType) -> Place {
+    pub fn argument(argument: ArgumentId, name: &Ident, part: &AggregateType) -> Place {
         let kind = match part {
-            PartType::Record(_) => PlaceKind::Record,
-            PartType::Records(..) => PlaceKind::Records,
-            PartType::Buffers(buffer) => PlaceKind::Buffers(buffer.clone()),
+            AggregateType::Record(_) => PlaceKind::Record,
+            AggregateType::Records(..) => PlaceKind::Records,
+            AggregateType::Buffers(buffer) => PlaceKind::Buffers(buffer.clone()),
         };
         Place { argument, path: Vec::new(), expr: syn::parse_quote!(#name), kind, borrow: None }
     }
@@ -63,7 +63,7 @@ impl Place {
     /// Returns an element. `index` is the index as a bound, `written` the expression.
     pub fn element(&self, index: DimId, written: &Expr) -> Place {
         let (mut path, expr) = (self.path.clone(), &self.expr);
-        path.push(Step::Index(index));
+        path.push(PathStep::Index(index));
         let kind = match &self.kind {
             PlaceKind::Records => PlaceKind::Record,
             PlaceKind::Buffers(buffer) => PlaceKind::Buffer(buffer.clone()),
@@ -78,7 +78,7 @@ impl Place {
     /// Returns a field of a record, or an element of a tuple.
     pub fn field(&self, name: &Member) -> Place {
         let (mut path, expr) = (self.path.clone(), &self.expr);
-        path.push(Step::Field(name.to_token_stream().to_string().into()));
+        path.push(PathStep::Field(name.to_token_stream().to_string().into()));
         Place {
             path,
             expr: syn::parse_quote_spanned!(name.span()=> #expr.#name),
@@ -101,7 +101,7 @@ impl Place {
     }
 
     /// Returns the borrow implied by the bare name, if it is a buffer.
-    pub fn lent(&self) -> Option<Borrow> {
+    pub fn implied_borrow(&self) -> Option<Borrow> {
         match &self.kind {
             PlaceKind::Buffer(buffer) => Some(if buffer.mutable { Borrow::Mutable } else { Borrow::Shared }),
             PlaceKind::Field => self.borrow,
@@ -126,37 +126,37 @@ impl Place {
 }
 
 /// The expressions of buffers that are components, by the position that messages about them point at.
-pub type Uses = BTreeMap<(BufferId, LineColumn), Expr>;
+pub type PlaceExprs = BTreeMap<(BufferId, LineColumn), Expr>;
 
 /// The components that a function mentions.
 #[derive(Default)]
-pub struct Parts {
-    pub list: Vector<PartId, Part>,
-    numbers: BTreeMap<(ArgumentId, Vec<StepKey>), PartId>,
+pub struct PlaceTable {
+    pub list: Vector<ArgumentPartId, ArgumentPart>,
+    numbers: BTreeMap<(ArgumentId, Vec<PathStepKey>), ArgumentPartId>,
     /// The buffer that represents each component.
-    pub buffers: BTreeMap<PartId, BufferId>,
+    pub buffers: BTreeMap<ArgumentPartId, BufferId>,
     /// The expressions that denote these buffers in generated code, by the position of the use.
-    pub exprs: Uses,
+    pub exprs: PlaceExprs,
 }
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum StepKey {
+enum PathStepKey {
     Index(DimId),
     Field(Text),
 }
 
-impl Parts {
+impl PlaceTable {
     /// Returns the number of a component, adding it if it is new.
-    pub fn number(&mut self, place: &Place) -> PartId {
-        let key = |step: &Step| match step {
-            Step::Index(dim) => StepKey::Index(*dim),
-            Step::Field(name) => StepKey::Field(name.clone()),
+    pub fn intern(&mut self, place: &Place) -> ArgumentPartId {
+        let key = |step: &PathStep| match step {
+            PathStep::Index(dim) => PathStepKey::Index(*dim),
+            PathStep::Field(name) => PathStepKey::Field(name.clone()),
         };
         let key = (place.argument, place.path.iter().map(key).collect());
         let list = &mut self.list;
         *self
             .numbers
             .entry(key)
-            .or_insert_with(|| list.push(Part { argument: place.argument, path: place.path.clone() }))
+            .or_insert_with(|| list.push(ArgumentPart { argument: place.argument, path: place.path.clone() }))
     }
 }

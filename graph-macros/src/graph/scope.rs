@@ -10,8 +10,8 @@ use syn::Expr;
 
 pub use super::place::Borrow;
 use super::place::Place;
-use crate::dims::Bound;
-use crate::meaning::{Meaning, NamedMeaning};
+use crate::dims::DimExpr;
+use crate::substitution::{NamedSubstitution, Substitution};
 
 /// The binding of a name.
 #[derive(Clone)]
@@ -42,8 +42,8 @@ pub enum Binding {
 #[derive(Clone)]
 pub struct View {
     pub buffer: BufferId,
-    pub lo: Bound,
-    pub hi: Bound,
+    pub lo: DimExpr,
+    pub hi: DimExpr,
     /// The borrow implied by the bare name. None for buffers that the graph owns.
     pub borrow: Option<Borrow>,
 }
@@ -60,12 +60,12 @@ pub struct AfterName {
 struct Frame {
     names: BTreeMap<String, Binding>,
     /// The named statements in source order.
-    statements: Vec<(String, Named)>,
+    statements: Vec<(String, NamedStatements)>,
     /// The names in `#[after]` that are not declared yet, each with the number of statements named before
     /// it.
     pending: Vec<(usize, AfterName)>,
     /// The length of `Scope::meanings` outside of the block.
-    outer_meanings: usize,
+    outer_substitutions: usize,
 }
 
 /// The names visible at a statement. Each enclosing block is a frame. Leaving a block drops its names and
@@ -74,7 +74,7 @@ pub struct Scope {
     /// The enclosing blocks, innermost last.
     frames: Vec<Frame>,
     /// The substitutions for names in expressions, innermost last.
-    meanings: Vec<NamedMeaning>,
+    substitutions: Vec<NamedSubstitution>,
     /// The names of the scalar arguments.
     scalars: BTreeSet<String>,
     /// All statement names, for suggestions.
@@ -83,26 +83,26 @@ pub struct Scope {
 
 /// The statements that a name denotes: several if the build chooses one of them. None if a fault made them
 /// unknown.
-pub type Named = Option<Vec<StatementId>>;
+pub type NamedStatements = Option<Vec<StatementId>>;
 
 /// A resolved name in an `#[after]`.
-pub type Resolved = (AfterName, Named);
+pub type Resolved = (AfterName, NamedStatements);
 
 impl Scope {
     /// Returns the scope of a function's body. `scalars` are the names of the scalar arguments.
     pub fn new(scalars: BTreeSet<String>) -> Scope {
-        Scope { frames: vec![Frame::default()], meanings: Vec::new(), scalars, known: Vec::new() }
+        Scope { frames: vec![Frame::default()], substitutions: Vec::new(), scalars, known: Vec::new() }
     }
 
     pub fn enter(&mut self) {
-        self.frames.push(Frame { outer_meanings: self.meanings.len(), ..Frame::default() });
+        self.frames.push(Frame { outer_substitutions: self.substitutions.len(), ..Frame::default() });
     }
 
     /// Leaves a block. Returns the pending `#[after]` names that a later statement of the block resolves.
     /// The others move to the enclosing block; at the outermost block they are unknown and returned second.
     pub fn leave(&mut self) -> (Vec<Resolved>, Vec<AfterName>) {
         let Some(frame) = self.frames.pop() else { return (Vec::new(), Vec::new()) };
-        self.meanings.truncate(frame.outer_meanings);
+        self.substitutions.truncate(frame.outer_substitutions);
         let mut resolved = Vec::new();
         let mut unknown = Vec::new();
         for (since, after) in frame.pending {
@@ -125,7 +125,7 @@ impl Scope {
     }
 
     /// Rebinds a name in the block that declares it.
-    pub fn bind_again(&mut self, name: &Ident, binding: Binding) {
+    pub fn rebind(&mut self, name: &Ident, binding: Binding) {
         let text = name.to_string();
         if let Some(frame) = self.frames.iter_mut().rev().find(|frame| frame.names.contains_key(&text)) {
             frame.names.insert(text, binding);
@@ -133,24 +133,24 @@ impl Scope {
     }
 
     /// Substitutes a name in expressions, until the block is left.
-    pub fn stands_for(&mut self, name: &str, meaning: Meaning) {
-        self.meanings.push(NamedMeaning { name: name.to_owned(), meaning });
+    pub fn add_substitution(&mut self, name: &str, meaning: Substitution) {
+        self.substitutions.push(NamedSubstitution { name: name.to_owned(), meaning });
     }
 
     /// Removes the most recent substitution.
-    pub fn forget_last(&mut self) {
-        self.meanings.pop();
+    pub fn remove_last_substitution(&mut self) {
+        self.substitutions.pop();
     }
 
     /// Binds a name to a scalar expression.
     pub fn bind_scalar(&mut self, name: &Ident, value: Expr) {
-        self.stands_for(&name.to_string(), Meaning::Expression(Box::new(value)));
+        self.add_substitution(&name.to_string(), Substitution::Expression(Box::new(value)));
         self.bind(name, Binding::Number);
     }
 
     /// Returns the substitutions for names in expressions, innermost last.
-    pub fn meanings(&self) -> &[NamedMeaning] {
-        &self.meanings
+    pub fn substitutions(&self) -> &[NamedSubstitution] {
+        &self.substitutions
     }
 
     /// Returns true for the name of a scalar argument.
@@ -160,11 +160,11 @@ impl Scope {
 
     /// Returns true for the name of a scalar argument, and for a name with a substitution.
     pub fn is_scalar(&self, name: &Ident) -> bool {
-        self.is_argument(&name.to_string()) || self.meanings.iter().any(|known| *name == known.name)
+        self.is_argument(&name.to_string()) || self.substitutions.iter().any(|known| *name == known.name)
     }
 
     /// Returns all statement names.
-    pub fn known(&self) -> &[String] {
+    pub fn statement_names(&self) -> &[String] {
         &self.known
     }
 
@@ -184,7 +184,7 @@ impl Scope {
     }
 
     /// Binds a name to statements.
-    pub fn bind_statement(&mut self, name: &Ident, statements: Named) {
+    pub fn bind_statement(&mut self, name: &Ident, statements: NamedStatements) {
         self.known.push(name.to_string());
         if let Some(frame) = self.frames.last_mut() {
             frame.statements.push((name.to_string(), statements));

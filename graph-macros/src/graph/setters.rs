@@ -9,13 +9,13 @@ use std::collections::BTreeSet;
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector, size};
-use cuweave_core::ir::{DimId, Kind};
-use cuweave_core::structure::{Argument, Item, Step, Turns};
-use cuweave_core::table::Op;
+use cuweave_core::ir::{DimId, StatementKind};
+use cuweave_core::structure::{Argument, Item, LoopRange, PathStep};
+use cuweave_core::table::BoundOp;
 use quote::ToTokens;
 use syn::Path;
 
-use super::lower::{Lowered, collect};
+use super::lower::{Lowered, collect_names};
 
 /// The setter of a scalar: why it cannot be called, or the callees that decide.
 #[derive(Default)]
@@ -39,7 +39,8 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
     }
     let statements = lowered.source.program.statements.iter();
     for (statement, syntax) in statements.zip(&lowered.syntax) {
-        let (Kind::Call(id), Some(callee), false) = (statement.kind, &syntax.path, syntax.faulty) else {
+        let (StatementKind::Call(id), Some(callee), false) = (statement.kind, &syntax.path, syntax.faulty)
+        else {
             continue;
         };
         for (index, argument) in lowered.structure.calls[id].arguments.iter().enumerate() {
@@ -62,7 +63,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
     let (program, structure) = (&lowered.source.program, &lowered.structure);
     let of_dim = |dim: DimId| -> BTreeSet<ScalarId> {
         let leaves = lowered.dims[dim.index()].iter().filter_map(|op| match op {
-            Op::Leaf(leaf) => structure.leaf_scalars.get(*leaf),
+            BoundOp::Leaf(leaf) => structure.leaf_scalars.get(*leaf),
             _ => None,
         });
         leaves.flatten().copied().collect()
@@ -91,7 +92,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
         reasons.push((of_dim(*dim), format!("the build checks `#[at_least({least})]`")));
     }
     for step in structure.parts.iter().flat_map(|part| &part.path) {
-        if let Step::Index(dim) = step {
+        if let PathStep::Index(dim) = step {
             reasons.push((of_dim(*dim), "an index of a list of arguments depends on it".to_owned()));
         }
     }
@@ -100,7 +101,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
         match item {
             Item::Loop(each) => {
                 items.extend(&each.body);
-                if let Turns::Range(lo, hi) = each.turns {
+                if let LoopRange::Range(lo, hi) = each.range {
                     let scalars = &of_dim(lo) | &of_dim(hi);
                     reasons.push((scalars, format!("the loop on line {} depends on it", each.line)));
                 }
@@ -108,7 +109,7 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
             Item::Choice(choice) => {
                 items.extend(choice.arms.iter().flatten());
                 let mut mentioned = BTreeSet::new();
-                collect(lowered.loops.choices[size(choice.number)].to_token_stream(), &mut mentioned);
+                collect_names(lowered.loops.choices[size(choice.number)].to_token_stream(), &mut mentioned);
                 let scalars = scalars_among(&mentioned, names);
                 reasons.push((scalars, format!("the choice on line {} depends on it", choice.line)));
             }

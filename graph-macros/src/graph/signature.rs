@@ -7,12 +7,12 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
-use super::hints::{Hints, NO_BUFFER};
-use super::limits::{MOST_ELEMENTS, Refused, too_long};
-use super::parts::{BufferMemory, BufferType, PartType, buffer_type, literal};
-pub use super::refused_types::ungrouped;
-use super::unmarked::Borrowed;
-use super::{attributes, refused_types};
+use super::hints::{HINT_WITHOUT_BUFFER, MemoryHints};
+use super::limits::{MAX_ELEMENTS, TypeRejected, too_long};
+use super::parts::{AggregateType, BufferMemory, BufferType, buffer_type, literal};
+use super::unmarked_records::FieldUses;
+pub use super::unsupported_types::ungrouped;
+use super::{attributes, unsupported_types};
 use crate::report::Report;
 
 /// An argument of a graph function.
@@ -25,7 +25,7 @@ pub struct Argument {
     /// The number in `#[at_least(n)]`.
     pub at_least: Option<u64>,
     /// The hints on managed memory.
-    pub hints: Hints,
+    pub hints: MemoryHints,
 }
 
 /// The kind of an argument.
@@ -38,7 +38,7 @@ pub enum ArgumentKind {
     /// `[&[T; len]; N]`.
     Array(BufferType, usize),
     /// A record, or a list whose length is known when the graph is built.
-    Part(PartType),
+    Part(AggregateType),
     /// `&T` or `&mut T`: a host value, which is only passed on to library calls and host statements.
     Host(HostType),
 }
@@ -83,7 +83,7 @@ impl Argument {
 
 /// A returned allocation.
 #[derive(Clone)]
-pub struct Returned {
+pub struct ReturnedBuffer {
     pub element: Type,
     pub len: Expr,
 }
@@ -92,7 +92,7 @@ pub struct Returned {
 #[derive(Clone)]
 pub struct Signature {
     pub arguments: Vec<Argument>,
-    pub returned: Vec<Returned>,
+    pub returned: Vec<ReturnedBuffer>,
     /// True if the return type was rejected.
     pub misreturned: bool,
     /// Names that faults have left without a meaning. Their uses are not reported. Arguments among them
@@ -114,17 +114,17 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let mut head = function.sig.clone();
     let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     let constants = head.generics.const_params().map(|parameter| parameter.ident.clone()).collect();
-    Concrete { types, constants }.visit_signature_mut(&mut head);
+    ReplaceGenerics { types, constants }.visit_signature_mut(&mut head);
     let parameters = head.generics.params.iter().filter_map(|parameter| match parameter {
         GenericParam::Lifetime(_) => None,
         GenericParam::Type(parameter) => Some(parameter.ident.clone()),
         GenericParam::Const(parameter) => Some(parameter.ident.clone()),
     });
     let mut unknown: Vec<Ident> = parameters.collect();
-    let borrowed = Borrowed::of(&function.block);
+    let borrowed = FieldUses::new(&function.block);
     let mut arguments: Vec<Argument> =
         head.inputs.iter().filter_map(|input| argument(input, &borrowed, &mut unknown, report)).collect();
-    twice(&mut arguments, &mut unknown, report);
+    report_duplicates(&mut arguments, &mut unknown, report);
     let returned = returned(&head.output, report);
     let misreturned = returned.is_none();
     Signature { arguments, returned: returned.unwrap_or_default(), misreturned, unknown }
@@ -184,12 +184,12 @@ fn refuse_qualifiers(head: &syn::Signature, report: &mut Report) {
 }
 
 /// Returns the placeholder kind of a rejected argument.
-pub(super) fn refused() -> ArgumentKind {
+pub(super) fn rejected_kind() -> ArgumentKind {
     ArgumentKind::Scalar(Box::new(syn::parse_quote!(::cuweave::__private::Refused)))
 }
 
 /// Reports duplicate names. The second argument is renamed.
-fn twice(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Report) {
+fn report_duplicates(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Report) {
     let mut known: Vec<Ident> = Vec::new();
     for argument in arguments {
         if known.contains(&argument.name) {
@@ -202,7 +202,7 @@ fn twice(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Repo
                 Some("give one of the two another name"),
             );
             argument.name = quote::format_ident!("__{}_{}", argument.name, known.len());
-            argument.kind = refused();
+            argument.kind = rejected_kind();
             unknown.push(argument.name.clone());
         }
         known.push(argument.name.clone());
@@ -210,12 +210,12 @@ fn twice(arguments: &mut [Argument], unknown: &mut Vec<Ident>, report: &mut Repo
 }
 
 /// Replaces type parameters by a type, and const parameters by a literal.
-struct Concrete {
+struct ReplaceGenerics {
     types: Vec<Ident>,
     constants: Vec<Ident>,
 }
 
-impl VisitMut for Concrete {
+impl VisitMut for ReplaceGenerics {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Path(path) if self.constants.iter().any(|name| path.path.is_ident(name)) => {
@@ -237,7 +237,7 @@ impl VisitMut for Concrete {
 
 fn argument(
     input: &FnArg,
-    borrowed: &Borrowed,
+    borrowed: &FieldUses,
     unknown: &mut Vec<Ident>,
     report: &mut Report,
 ) -> Option<Argument> {
@@ -254,7 +254,7 @@ fn argument(
             return None;
         }
     };
-    let (levels, at_least, hints) = attributes::of_argument(&typed.attrs, report);
+    let (levels, at_least, hints) = attributes::parse_argument_attributes(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
@@ -265,7 +265,7 @@ fn argument(
         );
         return None;
     };
-    let kind = match refused_types::of(&typed.ty) {
+    let kind = match unsupported_types::of(&typed.ty) {
         Some((message, help)) => {
             report.error(typed.ty.span(), Code::CW001, message, &[], Some(help));
             None
@@ -287,7 +287,7 @@ fn argument(
     };
     let mut kind = kind.unwrap_or_else(|| {
         unknown.push(name.ident.clone());
-        refused()
+        rejected_kind()
     });
     let hints = hinted(&mut kind, hints, report);
     Some(Argument { name: name.ident.clone(), levels, kind, at_least, hints })
@@ -295,7 +295,7 @@ fn argument(
 
 /// Returns the hints if the argument may have them, and reports them otherwise. A discarded argument is
 /// uninitialised at first.
-fn hinted(kind: &mut ArgumentKind, hints: Hints, report: &mut Report) -> Hints {
+fn hinted(kind: &mut ArgumentKind, hints: MemoryHints, report: &mut Report) -> MemoryHints {
     let Some(span) = hints.span else { return hints };
     let (message, help) = match kind {
         ArgumentKind::Buffer(ty) | ArgumentKind::Array(ty, _) if ty.memory == BufferMemory::Device => {
@@ -309,27 +309,27 @@ fn hinted(kind: &mut ArgumentKind, hints: Hints, report: &mut Report) -> Hints {
                 "declare it as `&mut [T; len]`, and write all of it",
             )
         }
-        ArgumentKind::Part(PartType::Buffers(_)) if !hints.discard => return hints,
-        ArgumentKind::Part(PartType::Buffers(_)) => (
+        ArgumentKind::Part(AggregateType::Buffers(_)) if !hints.discard => return hints,
+        ArgumentKind::Part(AggregateType::Buffers(_)) => (
             "`#[discard]` stands on a list of buffers",
             "take an array of them, `[&mut [T; len]; 4]`, or a buffer as an argument `&mut [T; len]`",
         ),
         ArgumentKind::Part(_) => {
-            (NO_BUFFER, "write `#[advise(..)]` and `#[prefetch(..)]` on the fields of the record")
+            (HINT_WITHOUT_BUFFER, "write `#[advise(..)]` and `#[prefetch(..)]` on the fields of the record")
         }
-        _ => (NO_BUFFER, "take the buffer as an argument `&[T; len]` or `&mut [T; len]`"),
+        _ => (HINT_WITHOUT_BUFFER, "take the buffer as an argument `&[T; len]` or `&mut [T; len]`"),
     };
     report.error(span, Code::CW001, message, &[], Some(help));
-    Hints::default()
+    MemoryHints::default()
 }
 
 /// Parses the type of an argument, or of a record's field. None if it was rejected.
 pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     let ty = ungrouped(ty);
-    match PartType::of(ty, report) {
+    match AggregateType::parse(ty, report) {
         Ok(Some(part)) => return Some(ArgumentKind::Part(part)),
         Ok(None) => {}
-        Err(Refused) => return None,
+        Err(TypeRejected) => return None,
     }
     if let Type::Array(array) = ty
         && let Type::Reference(_) = ungrouped(&array.elem)
@@ -356,7 +356,7 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             );
             return None;
         };
-        if count > MOST_ELEMENTS {
+        if count > MAX_ELEMENTS {
             too_long(&array.len, buffer.slice(), report);
             return None;
         }
@@ -411,7 +411,7 @@ impl<'t> syn::visit::Visit<'t> for Lifetimes {
 }
 
 /// Returns the allocations in the return type. None if it was rejected.
-fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<Returned>> {
+fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<ReturnedBuffer>> {
     let ReturnType::Type(_, ty) = output else { return Some(Vec::new()) };
     let types: Vec<&Type> = match ungrouped(ty) {
         Type::Tuple(tuple) => tuple.elems.iter().collect(),
@@ -420,14 +420,14 @@ fn returned(output: &ReturnType, report: &mut Report) -> Option<Vec<Returned>> {
     let mut list = Vec::new();
     for ty in types {
         if let Type::Array(array) = ungrouped(ty) {
-            list.push(Returned { element: (*array.elem).clone(), len: array.len.clone() });
+            list.push(ReturnedBuffer { element: (*array.elem).clone(), len: array.len.clone() });
         } else {
             report.error(
                 ty.span(),
                 Code::CW001,
                 "a graph function returns allocations only",
                 &[],
-                Some(refused_types::of_returned(output)),
+                Some(unsupported_types::of_returned(output)),
             );
             return None;
         }

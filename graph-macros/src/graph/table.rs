@@ -4,18 +4,18 @@ use std::collections::{BTreeSet, HashMap};
 
 use cuweave_core::ids::{ArgumentId, LeafId, ScalarId};
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{BufferId, Kind, Statement, StatementId};
-use cuweave_core::table::{Parameter, Printed, Scalar, encode};
+use cuweave_core::ir::{BufferId, Statement, StatementId, StatementKind};
+use cuweave_core::table::{Parameter, PrintedFunction, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use super::lower::{Lowered, Syntax, expression};
+use super::lower::{Lowered, StatementSyntax, expression};
 use super::paths;
 use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
-use super::steps::{FIELD, Steps};
+use super::steps::{RECORD_SCALAR_MARK, Steps};
 
 /// Generates the body of a function that returns the table. An item with type parameters does not know its
 /// element types: its [`layouts`] are added where they are known.
@@ -29,11 +29,11 @@ pub(super) fn table(
     let (types, layouts) = types(lowered);
     let types = if generic { Vec::new() } else { types };
     let scalars = scalars(lowered, signature, steps, setters);
-    let bytes = encode(&Printed {
+    let bytes = encode(&PrintedFunction {
         program: &lowered.source.program,
         layouts: &layouts,
         dims: &lowered.dims,
-        steps: &steps.of,
+        steps: &steps.by_statement,
         scalars: &scalars,
         parameters: &parameters(lowered, signature),
         structure: &lowered.structure,
@@ -55,12 +55,12 @@ pub(super) fn table(
         }
     });
     let names = calls.iter().map(|&number| named(number).1);
-    let calling = if names.len() == 0 { quote!() } else { quote!(.calling(&[#(#names),*])) };
+    let calling = if names.len() == 0 { quote!() } else { quote!(.with_callees(&[#(#names),*])) };
     quote! {
         #(#functions)*
         static TABLE: ::cuweave::__private::Table = ::cuweave::__private::Table::new(
             #bytes,
-            &[#(::cuweave::__private::Layout::of::<#types>()),*],
+            &[#(::cuweave::__private::ElementLayout::of::<#types>()),*],
         )
         #calling;
         &TABLE
@@ -70,14 +70,14 @@ pub(super) fn table(
 /// Generates the list of the layouts of the element types.
 pub(super) fn layouts(lowered: &Lowered) -> TokenStream {
     let (types, _) = types(lowered);
-    quote!(&[#(::cuweave::__private::Layout::of::<#types>()),*])
+    quote!(&[#(::cuweave::__private::ElementLayout::of::<#types>()),*])
 }
 
 /// Returns the number of the graph function that each call invokes.
 fn calls(lowered: &Lowered) -> Vec<usize> {
     let statements = lowered.source.program.statements.iter().zip(&lowered.syntax);
-    let callee = |(statement, syntax): (&Statement, &Syntax)| match (statement.kind, syntax) {
-        (Kind::Call(_), Syntax { path: Some(callee), faulty: false, .. }) => {
+    let callee = |(statement, syntax): (&Statement, &StatementSyntax)| match (statement.kind, syntax) {
+        (StatementKind::Call(_), StatementSyntax { path: Some(callee), faulty: false, .. }) => {
             lowered.callees.iter().position(|known| known.path == *callee)
         }
         _ => None,
@@ -131,9 +131,10 @@ fn scalars(
     let (uses, configured, arguments) = (steps.mentioned(), steps.configured(), steps.arguments());
     let program = &lowered.source.program;
     let parameters = |mention: &str| -> Vec<(StatementId, u32)> {
-        let launches = program.statements.enumerate().filter(|(_, one)| matches!(one.kind, Kind::Launch(())));
+        let launches =
+            program.statements.enumerate().filter(|(_, one)| matches!(one.kind, StatementKind::Launch(())));
         let of = |(statement, _): (StatementId, &Statement)| {
-            let names = arguments.get(steps.of[statement.index()] as usize).into_iter().flatten();
+            let names = arguments.get(steps.by_statement[statement.index()] as usize).into_iter().flatten();
             let mentions = (0..).zip(names).filter(|(_, names)| names.contains(mention));
             mentions.map(move |(parameter, _)| (statement, parameter)).collect::<Vec<_>>()
         };
@@ -144,10 +145,10 @@ fn scalars(
             // A faulty statement has no step.
             let evaluated = |statement: &StatementId| {
                 !program.statements[*statement].kind.is_memory()
-                    && (steps.of[statement.index()] as usize) < uses.len()
+                    && (steps.by_statement[statement.index()] as usize) < uses.len()
             };
             let statements = program.statements.ids().filter(evaluated);
-            statements.filter(|&statement| mentions(steps.of[statement.index()] as usize)).collect()
+            statements.filter(|&statement| mentions(steps.by_statement[statement.index()] as usize)).collect()
         };
         Scalar {
             line: signature.arguments[argument].name.span().start().line as u32,
@@ -178,7 +179,7 @@ fn scalars(
         .collect();
     let mut fields = lowered.arguments.field_scalars.clone();
     let sets = uses.iter().chain(configured.iter().flatten()).chain([&dims]);
-    for mention in sets.flatten().filter_map(|name| name.strip_prefix(FIELD)) {
+    for mention in sets.flatten().filter_map(|name| name.strip_prefix(RECORD_SCALAR_MARK)) {
         if !fields.iter().any(|known| known == mention) {
             fields.push(mention.to_owned());
         }
@@ -188,7 +189,7 @@ fn scalars(
         let root = path.next()?;
         let argument = signature.arguments.iter().position(|argument| argument.name == root)?;
         let path: Vec<&str> = path.collect();
-        let mention = format!("{FIELD}{chain}");
+        let mention = format!("{RECORD_SCALAR_MARK}{chain}");
         Some(named(chain.clone(), (argument, &path), &mention, dims.contains(&mention)))
     }));
     scalars

@@ -5,8 +5,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expansion::Expansion;
-use super::idents::{ident, item, shown};
-use super::inside::OF_GRAPHS;
+use super::idents::{debug_body, ident, item};
+use super::module_types::GRAPH_MODULE_TYPES;
 use super::parts::BufferMemory;
 use super::signature::{Argument, ArgumentKind};
 
@@ -37,8 +37,8 @@ impl Argument {
             let borrow = if mutable { quote!(&'v mut) } else { quote!(&'v) };
             let lent = if mutable { quote!(&mut) } else { quote!(&) };
             return Some(ViewField {
-                ty: quote!(<#borrow #bound as ::cuweave::__private::Lend<'v>>::View),
-                value: quote!(::cuweave::__private::Lend::lend(#lent self.#name, #lender, #first)),
+                ty: quote!(<#borrow #bound as ::cuweave::__private::ToView<'v>>::View),
+                value: quote!(::cuweave::__private::ToView::to_view(#lent self.#name, #lender, #first)),
             });
         }
         let one = match &self.kind {
@@ -79,7 +79,7 @@ impl Argument {
             _ => one,
         };
         let borrow = if mutable { quote!(&mut) } else { quote!(&) };
-        let value = quote!(::cuweave::__private::Lend::lend(#borrow self.#name, #lender, #first));
+        let value = quote!(::cuweave::__private::ToView::to_view(#borrow self.#name, #lender, #first));
         Some(ViewField { ty, value })
     }
 }
@@ -139,7 +139,7 @@ fn args(expansion: &Expansion<'_>) -> TokenStream {
     let documented = names.iter().map(|name| format!("The argument `{name}`."));
     let (values, item, first) = (values(expansion), function_item(expansion), first(expansion));
     let buffers = arguments.iter().filter(|argument| argument.has_buffers());
-    let shown = shown("Args", buffers.map(|argument| &argument.name));
+    let shown = debug_body("Args", buffers.map(|argument| &argument.name));
     quote! {
         /// The arguments that a graph is bound to, one field per argument.
         pub struct Args<'a> {
@@ -173,7 +173,7 @@ fn args(expansion: &Expansion<'_>) -> TokenStream {
 fn values(expansion: &Expansion<'_>) -> TokenStream {
     let known: Vec<&Ident> = expansion.known().map(|argument| &argument.name).collect();
     let known_types = expansion.known().filter_map(Argument::value_type);
-    let shown = shown("Values", []);
+    let shown = debug_body("Values", []);
     quote! {
         /// The values of the scalar arguments, and the host values.
         #[doc(hidden)]
@@ -196,7 +196,7 @@ fn function_item(expansion: &Expansion<'_>) -> TokenStream {
         let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
         quote!(#[doc(hidden)] pub type #alias = #element;)
     });
-    let item = item(expansion.name(), &OF_GRAPHS);
+    let item = item(expansion.name(), &GRAPH_MODULE_TYPES);
     quote! {
         #item
 
@@ -221,7 +221,7 @@ fn views(expansion: &Expansion<'_>, mutable: bool) -> TokenStream {
     } else {
         (ident("Views"), "A view", "Views of the bound buffers: a field an argument.", quote!())
     };
-    let shown = shown(&name.to_string(), []);
+    let shown = debug_body(&name.to_string(), []);
     let fields = view_fields(expansion, mutable).map(|(name, field)| {
         let (ty, documented) = (field.ty, format!("{of} of the argument `{name}`."));
         quote!(#[doc = #documented] pub #name: #ty)
@@ -248,7 +248,7 @@ fn view_fields<'e>(
 ) -> impl Iterator<Item = (&'e Ident, ViewField)> {
     let buffers = expansion.lowered.arguments.buffers.iter().enumerate();
     expansion.signature.arguments.iter().zip(buffers).filter_map(move |(argument, (at, first))| {
-        let first = if expansion.has_parts() {
+        let first = if expansion.has_aggregates() {
             let first = first_buffer(at);
             quote!(#first)
         } else {
@@ -267,7 +267,7 @@ fn first(expansion: &Expansion<'_>) -> Option<TokenStream> {
         let name = &argument.name;
         quote!(if argument > #at { first += ::cuweave::__private::Bound::count(&self.#name); })
     });
-    expansion.has_parts().then(|| {
+    expansion.has_aggregates().then(|| {
         quote! {
             #[doc(hidden)]
             pub(super) fn __first(&self, argument: u32, _: ::cuweave::__private::Token) -> u32 {
@@ -286,7 +286,7 @@ fn firsts(expansion: &Expansion<'_>) -> Option<TokenStream> {
         let (first, number) = (first_buffer(at), at as u32);
         quote!(let #first = self.__first(#number, ::cuweave::__private::Token);)
     });
-    expansion.has_parts().then(|| quote!(#(#firsts)*))
+    expansion.has_aggregates().then(|| quote!(#(#firsts)*))
 }
 
 /// Generates the implementation of `Generated`.
@@ -320,7 +320,7 @@ fn generated(expansion: &Expansion<'_>) -> TokenStream {
 
             fn views<'v>(
                 &'v self,
-                #lender: &::cuweave::__private::Lender<'v>,
+                #lender: &::cuweave::__private::ViewContext<'v>,
                 _: ::cuweave::__private::Token,
             ) -> Views<'v> {
                 #firsts
@@ -329,7 +329,7 @@ fn generated(expansion: &Expansion<'_>) -> TokenStream {
 
             fn views_mut<'v>(
                 &'v mut self,
-                #lender: &::cuweave::__private::Lender<'v>,
+                #lender: &::cuweave::__private::ViewContext<'v>,
                 _: ::cuweave::__private::Token,
             ) -> ViewsMut<'v> {
                 #firsts

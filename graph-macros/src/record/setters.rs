@@ -4,12 +4,12 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
-use super::{Field, FieldKind, Record};
+use super::{DeclaredField, FieldKind, RecordDeclaration};
 use crate::graph::methods::{element, indexed_by, record};
-use crate::graph::parts::{BufferType, PartType};
-use crate::prelude::on_unimplemented;
+use crate::graph::parts::{AggregateType, BufferType};
+use crate::implicit_prelude::on_unimplemented;
 
-impl Record {
+impl RecordDeclaration {
     /// Generates the type that has the setters.
     pub(super) fn setters(&self) -> TokenStream {
         let (visibility, name) = (&self.visibility, &self.name);
@@ -22,23 +22,23 @@ impl Record {
             #[derive(Debug)]
             #[allow(dead_code)]
             #visibility struct #setters<__P> {
-                part: ::cuweave::__private::PartMut<__P>,
+                part: ::cuweave::__private::ArgumentMut<__P>,
             }
 
             #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case, private_bounds)]
             const _: () = {
                 #(#fixed)*
-                impl<'a, __P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<__P> {
+                impl<'a, __P: ::cuweave::__private::ArgumentPath<Target = #name<'a>>> #setters<__P> {
                     #(#methods)*
                 }
             };
 
             #[doc(hidden)]
             impl<'a> ::cuweave::__private::Settable for #name<'a> {
-                type Setters<__P: ::cuweave::__private::Place<Part = Self>> = #setters<__P>;
+                type Setters<__P: ::cuweave::__private::ArgumentPath<Target = Self>> = #setters<__P>;
 
-                fn setters<__P: ::cuweave::__private::Place<Part = Self>>(
-                    part: ::cuweave::__private::PartMut<__P>,
+                fn setters<__P: ::cuweave::__private::ArgumentPath<Target = Self>>(
+                    part: ::cuweave::__private::ArgumentMut<__P>,
                     _: ::cuweave::__private::Token,
                 ) -> #setters<__P> {
                     #setters { part }
@@ -48,7 +48,7 @@ impl Record {
     }
 
     /// Generates the trait whose diagnostic explains why a field has no setter.
-    fn fixed(&self, at: u32, field: &Field) -> Option<TokenStream> {
+    fn fixed(&self, at: u32, field: &DeclaredField) -> Option<TokenStream> {
         let (name, text) = (&self.name, field.name.to_string());
         if !field.is_scalar() || !self.lengths.contains(&text) {
             return None;
@@ -61,21 +61,21 @@ impl Record {
     }
 
     /// Generates the setter of a field, or the method that returns the setters of its components.
-    fn setter(&self, at: u32, field: &Field) -> Option<TokenStream> {
+    fn setter(&self, at: u32, field: &DeclaredField) -> Option<TokenStream> {
         let (visibility, name) = (&self.visibility, &field.name);
         let text = name.to_string();
         let index = Ident::new("index", Span::mixed_site());
         let token = quote!(::cuweave::__private::Token);
         let part = quote! {
-            ::cuweave::__private::PartMut::field(&mut self.part, #at, #text, |record| &mut record.#name)
+            ::cuweave::__private::ArgumentMut::field(&mut self.part, #at, #text, |record| &mut record.#name)
         };
         let bound = field.bound("'a");
-        let whole = quote!(::cuweave::__private::OfRecord<'_, __P, #bound>);
-        let place = quote!(::cuweave::__private::OfList<#whole>);
+        let whole = quote!(::cuweave::__private::RecordField<'_, __P, #bound>);
+        let place = quote!(::cuweave::__private::ListElement<#whole>);
         let (ty, setters) = match &field.kind {
             FieldKind::Scalar(ty) => return Some(self.scalar_setter(at, field, ty)),
             FieldKind::Buffer(buffer) => return Some(self.buffer_setter(at, field, buffer)),
-            FieldKind::Part(PartType::Record(ty)) => {
+            FieldKind::Part(AggregateType::Record(ty)) => {
                 let (ty, setters) = record(ty, &whole);
                 let documented = format!("Returns the setters of the field `{name}`.");
                 return Some(quote! {
@@ -85,8 +85,8 @@ impl Record {
                     }
                 });
             }
-            FieldKind::Part(PartType::Records(ty, _)) => record(ty, &place),
-            FieldKind::Part(PartType::Buffers(buffer)) => element(buffer, &place),
+            FieldKind::Part(AggregateType::Records(ty, _)) => record(ty, &place),
+            FieldKind::Part(AggregateType::Buffers(buffer)) => element(buffer, &place),
             FieldKind::Array(buffer, _) => element(buffer, &place),
         };
         let is_optional = field.buffer().is_some_and(|buffer| buffer.optional);
@@ -99,13 +99,13 @@ impl Record {
             ///
             #[doc = #fails]
             #visibility fn #name(&mut self, #parameter) -> ::cuweave::Result<#ty> {
-                ::core::result::Result::Ok(#setters(::cuweave::__private::PartMut::element(#part, #index)?, #token))
+                ::core::result::Result::Ok(#setters(::cuweave::__private::ArgumentMut::element(#part, #index)?, #token))
             }
         })
     }
 
     /// Generates the setter of a scalar.
-    fn scalar_setter(&self, at: u32, field: &Field, ty: &Type) -> TokenStream {
+    fn scalar_setter(&self, at: u32, field: &DeclaredField, ty: &Type) -> TokenStream {
         let (visibility, name, set) = (&self.visibility, &field.name, set_name(field));
         let text = name.to_string();
         // The trait's diagnostic explains why there is no setter.
@@ -117,7 +117,7 @@ impl Record {
                 where
                     for<'__setter> (): #reason,
                 {
-                    ::cuweave::__private::PartMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
+                    ::cuweave::__private::ArgumentMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
                 }
             };
         }
@@ -130,13 +130,13 @@ impl Record {
             /// The field affects a length, a bound or a choice of the graph; a launch configuration exceeds
             /// the device's limits; or the driver fails.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                ::cuweave::__private::PartMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
+                ::cuweave::__private::ArgumentMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
             }
         }
     }
 
     /// Generates the setter of a buffer.
-    fn buffer_setter(&self, at: u32, field: &Field, buffer: &BufferType) -> TokenStream {
+    fn buffer_setter(&self, at: u32, field: &DeclaredField, buffer: &BufferType) -> TokenStream {
         let (visibility, name, set) = (&self.visibility, &field.name, set_name(field));
         let documented = format!("Binds the field `{name}` anew: only what uses it is updated.");
         let (ty, bound) = (buffer.bindable(), buffer.bind(&quote!(#name)));
@@ -148,14 +148,14 @@ impl Record {
             /// A buffer is too short, belongs to another context, or overlaps another buffer while one of
             /// them is written; or the driver fails.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                ::cuweave::__private::PartMut::set_buffer(&mut self.part, #at, #bound, |record| &mut record.#name)
+                ::cuweave::__private::ArgumentMut::set_buffer(&mut self.part, #at, #bound, |record| &mut record.#name)
             }
         }
     }
 }
 
 /// Returns the name of a field's setter.
-fn set_name(field: &Field) -> Ident {
+fn set_name(field: &DeclaredField) -> Ident {
     let (name, text) = (&field.name, field.name.to_string());
     format_ident!("set_{}", text.trim_start_matches("r#"), span = name.span())
 }

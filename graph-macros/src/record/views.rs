@@ -3,10 +3,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Field, FieldKind, Record};
-use crate::graph::idents::shown;
+use super::{DeclaredField, FieldKind, RecordDeclaration};
+use crate::graph::idents::debug_body;
 
-impl Record {
+impl RecordDeclaration {
     /// Generates the view types and their constructors.
     pub(super) fn views(&self) -> TokenStream {
         let (shared, exclusive) = (self.view(false), self.view(true));
@@ -20,14 +20,15 @@ impl Record {
             true => (format_ident!("{name}ViewsMut"), quote!(&'v mut), "Mutable views"),
         };
         let documented = format!("{what} of the buffers of a [`{name}`] that an exec is bound to.");
-        let shown = shown(&view.to_string(), []);
-        let fields: Vec<&Field> = self.fields.iter().filter(|field| !mutable || !field.is_scalar()).collect();
+        let shown = debug_body(&view.to_string(), []);
+        let fields: Vec<&DeclaredField> =
+            self.fields.iter().filter(|field| !mutable || !field.is_scalar()).collect();
         let declared = fields.iter().map(|field| {
             let (name, bound) = (&field.name, field.bound("'v"));
             let documented = format!("The field `{name}`.");
             let ty = match &field.kind {
                 FieldKind::Scalar(ty) => quote!(#ty),
-                _ => quote!(<#borrow #bound as ::cuweave::__private::Lend<'v>>::View),
+                _ => quote!(<#borrow #bound as ::cuweave::__private::ToView<'v>>::View),
             };
             quote!(#[doc = #documented] pub #name: #ty)
         });
@@ -52,12 +53,12 @@ impl Record {
                 }
 
                 #[doc(hidden)]
-                impl<'v> ::cuweave::__private::Lend<'v> for #borrow #name<'_> {
+                impl<'v> ::cuweave::__private::ToView<'v> for #borrow #name<'_> {
                     type View = #view<'v>;
 
-                    fn lend(
+                    fn to_view(
                         self,
-                        #lender: &::cuweave::__private::Lender<'v>,
+                        #lender: &::cuweave::__private::ViewContext<'v>,
                         mut #first: u32,
                     ) -> #view<'v> {
                         #(#values)*
@@ -70,7 +71,7 @@ impl Record {
 }
 
 /// Generates the statement that moves a field into a view.
-fn lent(field: &Field, mutable: bool, [lender, first, at]: [&Ident; 3]) -> TokenStream {
+fn lent(field: &DeclaredField, mutable: bool, [lender, first, at]: [&Ident; 3]) -> TokenStream {
     let name = &field.name;
     if field.is_scalar() {
         return quote!(let #name = self.#name;);
@@ -79,6 +80,6 @@ fn lent(field: &Field, mutable: bool, [lender, first, at]: [&Ident; 3]) -> Token
     quote! {
         let #at = #first;
         #first += ::cuweave::__private::Bound::count(&self.#name);
-        let #name = ::cuweave::__private::Lend::lend(#lent self.#name, #lender, #at);
+        let #name = ::cuweave::__private::ToView::to_view(#lent self.#name, #lender, #at);
     }
 }

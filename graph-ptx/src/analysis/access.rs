@@ -1,34 +1,36 @@
 //! Classifies the accesses of a kernel through each of its parameters.
 //!
-//! [`Access::Reads`] and [`Access::Nothing`] are sound: they are only returned if no write can go through the
+//! [`AccessClass::Reads`] and [`AccessClass::Nothing`] are sound: they are only returned if no write can go through the
 //! pointer. Every refutation (a store through the pointer, a load before every store) names its instruction. A
-//! pointer is [`Access::Unknown`] if it mixes with others at a store, or if it escapes while some store goes to an
+//! pointer is [`AccessClass::Unknown`] if it mixes with others at a store, or if it escapes while some store goes to an
 //! untracked address.
 
-use crate::analysis::code::{Code, NONE, Source, Step, StepId};
-use crate::analysis::copies::Copies;
+use crate::analysis::code::{NONE, Source, SsaFunction, Step, StepId};
+use crate::analysis::copies::MemoryCopies;
 use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
-use crate::analysis::facts::{Elements, Kernel, Number, Parameter, Site, Table, Touched, quoted, site};
-use crate::analysis::flow::{Codes, Flow, Taken, Thing, Word};
+use crate::analysis::facts::{
+    Elements, IndirectBase, KernelFacts, NumberUse, ParameterFacts, PointerAccess, Site, quoted, site,
+};
+use crate::analysis::flow::{AbstractLocation, Flow, ParameterKinds, SsaCache, Word};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
-use crate::analysis::value::{Loose, MEMORY, Value};
-use crate::analysis::{bits, extent, floats, number, outline};
-use crate::coverage::{Followed, Outline};
+use crate::analysis::value::{LooseBits, MEMORY, Value};
+use crate::analysis::{bits, extent, floats, number, slice};
+use crate::coverage::{BackwardSlice, SlicedParameter};
 use crate::isa::{self, Addresses};
-use crate::syntax::{FloatFormat, Instruction, Module, Space};
+use crate::syntax::{FloatFormat, Instruction, Module, StateSpace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The analysis of a module's kernels.
 pub struct Analysis<'m, 'a> {
-    codes: Codes<'m, 'a>,
+    codes: SsaCache<'m, 'a>,
 }
 
 impl<'m, 'a> Analysis<'m, 'a> {
     /// Prepares the analysis of a module.
     pub fn new(module: &'m Module<'a>) -> Self {
-        Analysis { codes: Codes::new(module) }
+        Analysis { codes: SsaCache::new(module) }
     }
 
     /// Returns the module.
@@ -67,91 +69,99 @@ impl<'m, 'a> Analysis<'m, 'a> {
 
     /// Analyses a kernel with these pointer parameters, which may be null. A missing kernel accesses nothing; one
     /// that is too large for the analysis may access everything that its text can reach.
-    pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
-        self.kernel_and_outline(name, Taken { pointers, ..Taken::default() }, &[]).0
+    pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> KernelFacts {
+        self.kernel_and_slice(name, ParameterKinds { pointers, ..ParameterKinds::default() }, &[]).0
     }
 
     /// Like [`Analysis::kernel`]; also returns the backward slice of the writes through the `written` pointers.
-    pub fn kernel_and_outline(&mut self, name: &str, taken: Taken<'_>, written: &[u32]) -> (Kernel, Outline) {
-        let (kernel, outline, _) = self.kernel_and_outlines(name, taken, written, |_| Vec::new());
-        (kernel, outline)
-    }
-
-    /// Like [`Analysis::kernel_and_outline`]; also slices all accesses through the pointers that `open` selects.
-    pub fn kernel_and_outlines(
+    pub fn kernel_and_slice(
         &mut self,
         name: &str,
-        taken: Taken<'_>,
+        kinds: ParameterKinds<'_>,
         written: &[u32],
-        open: impl FnOnce(&Kernel) -> Vec<u32>,
-    ) -> (Kernel, Outline, Outline) {
-        let Taken { pointers, scalars, .. } = taken;
-        let Some(flow) = Flow::new(&mut self.codes, name, taken).filter(|flow| !flow.gave_up) else {
+    ) -> (KernelFacts, BackwardSlice) {
+        let (kernel, slice, _) = self.kernel_and_slices(name, kinds, written, |_| Vec::new());
+        (kernel, slice)
+    }
+
+    /// Like [`Analysis::kernel_and_slice`]; also slices all accesses through the pointers that `open` selects.
+    pub fn kernel_and_slices(
+        &mut self,
+        name: &str,
+        kinds: ParameterKinds<'_>,
+        written: &[u32],
+        open: impl FnOnce(&KernelFacts) -> Vec<u32>,
+    ) -> (KernelFacts, BackwardSlice, BackwardSlice) {
+        let ParameterKinds { pointers, scalars, .. } = kinds;
+        let Some(flow) = Flow::new(&mut self.codes, name, kinds).filter(|flow| !flow.exceeded_limits) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());
-            let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
-            let outline =
-                Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
+            let followed = |&parameter: &u32| SlicedParameter { parameter, foreign: foreign.clone() };
+            let slice = BackwardSlice {
+                parameters: written.iter().map(followed).collect(),
+                ..BackwardSlice::default()
+            };
             let kernel = unknown(&self.codes, name);
             open(&kernel);
-            return (kernel, outline, Outline::default());
+            return (kernel, slice, BackwardSlice::default());
         };
-        let mut collect = Collect::new(flow);
+        let mut collect = AccessCollector::new(flow);
         let kernel = collect.kernel(pointers);
-        let outline = match written {
-            [] => Outline::default(),
-            written => collect.outline(written, scalars),
+        let slice = match written {
+            [] => BackwardSlice::default(),
+            written => collect.slice_writes(written, scalars),
         };
         let accesses = match &open(&kernel)[..] {
-            [] => Outline::default(),
-            open => collect.accesses(open, scalars),
+            [] => BackwardSlice::default(),
+            open => collect.slice_accesses(open, scalars),
         };
-        (kernel, outline, accesses)
+        (kernel, slice, accesses)
     }
 }
 
 impl Analysis<'_, '_> {
     /// Returns the backward slice of all loads and stores of a kernel through its pointers. It has two entries per
     /// pointer: the reads, then the writes.
-    pub fn accesses(&mut self, name: &str, taken: Taken<'_>) -> Outline {
-        let Taken { pointers, scalars, .. } = taken;
+    pub fn slice_accesses(&mut self, name: &str, kinds: ParameterKinds<'_>) -> BackwardSlice {
+        let ParameterKinds { pointers, scalars, .. } = kinds;
         let all = (0u32..).zip(pointers).filter(|(_, pointer)| **pointer).map(|(parameter, _)| parameter);
-        let Some(flow) = Flow::new(&mut self.codes, name, taken).filter(|flow| !flow.gave_up) else {
+        let Some(flow) = Flow::new(&mut self.codes, name, kinds).filter(|flow| !flow.exceeded_limits) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());
-            let followed = |parameter: u32| Followed { parameter, foreign: foreign.clone() };
-            return Outline {
+            let followed = |parameter: u32| SlicedParameter { parameter, foreign: foreign.clone() };
+            return BackwardSlice {
                 parameters: all.flat_map(|parameter| [followed(parameter), followed(parameter)]).collect(),
-                ..Outline::default()
+                ..BackwardSlice::default()
             };
         };
-        let mut collect = Collect::new(flow);
+        let mut collect = AccessCollector::new(flow);
         collect.kernel(pointers);
-        collect.accesses(&all.collect::<Vec<_>>(), scalars)
+        collect.slice_accesses(&all.collect::<Vec<_>>(), scalars)
     }
 }
 
 /// Returns the conservative facts about a kernel that cannot be analysed.
-fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
-    let Some(function) = codes.module.entry(name) else { return Kernel::default() };
+fn unknown(codes: &SsaCache<'_, '_>, name: &str) -> KernelFacts {
+    let Some(function) = codes.module.entry(name) else { return KernelFacts::default() };
     let site = Site { line: function.line, text: format!(".entry {name}") };
-    let parameter = Parameter { may_write: Some(site.clone()), reads: Some(site), ..Parameter::default() };
-    let mut kernel = Kernel {
+    let parameter =
+        ParameterFacts { may_write: Some(site.clone()), reads: Some(site), ..ParameterFacts::default() };
+    let mut kernel = KernelFacts {
         parameters: vec![parameter; function.parameters.len()],
         writes_anywhere: true,
         reads_anywhere: true,
-        ..Kernel::default()
+        ..KernelFacts::default()
     };
     kernel.add(&codes.mentions().reached_from([function.name]));
     kernel
 }
 
-struct Collect<'c, 'm, 'a> {
+struct AccessCollector<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
     /// The accesses through each pointer parameter.
-    touched: BTreeMap<u32, Vec<Touched>>,
+    touched: BTreeMap<u32, Vec<PointerAccess>>,
     /// The first access for each set of loose bits that is the base of its address.
-    bases: BTreeMap<Loose, StepId>,
+    bases: BTreeMap<LooseBits, StepId>,
     /// The first write for each set of loose bits that is definitely the base of its address.
-    written: BTreeMap<Loose, StepId>,
+    written: BTreeMap<LooseBits, StepId>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
     /// The first read from an untracked address, and the first write to one.
@@ -159,9 +169,9 @@ struct Collect<'c, 'm, 'a> {
     writes_anywhere: Option<StepId>,
 }
 
-impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
+impl<'c, 'm, 'a> AccessCollector<'c, 'm, 'a> {
     fn new(flow: Flow<'c, 'm, 'a>) -> Self {
-        Collect {
+        AccessCollector {
             flow,
             touched: BTreeMap::new(),
             bases: BTreeMap::new(),
@@ -173,7 +183,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn kernel(&mut self, pointers: &[bool]) -> Kernel {
+    fn kernel(&mut self, pointers: &[bool]) -> KernelFacts {
         for instance in 0..self.flow.instances.len() as u32 {
             let code = self.flow.instances[instance as usize].code.clone();
             for at in 0..code.steps.len() as u32 {
@@ -184,11 +194,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             self.reads_anywhere.get_or_insert(at);
             self.writes_anywhere.get_or_insert(at);
         }
-        let mut kernel = Kernel {
-            parameters: vec![Parameter::default(); self.flow.kernel.function.parameters.len()],
+        let mut kernel = KernelFacts {
+            parameters: vec![ParameterFacts::default(); self.flow.kernel.function.parameters.len()],
             writes_anywhere: self.writes_anywhere.is_some(),
             reads_anywhere: self.reads_anywhere.is_some(),
-            ..Kernel::default()
+            ..KernelFacts::default()
         };
         for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
             if let Some(found) = kernel.parameters.get_mut(parameter) {
@@ -208,11 +218,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     /// Finds the parameters whose bits, or whose elements, are the base of an address.
-    fn find_bases(&self, kernel: &mut Kernel) {
+    fn find_bases(&self, kernel: &mut KernelFacts) {
         // Without escaped addresses, a loaded address cannot be a stored one.
         let followed = !self.flow.origins.any_escaped();
-        let shared = self.flow.words.known(Word::Shared);
-        let mut bases: BTreeMap<Loose, StepId> = BTreeMap::new();
+        let shared = self.flow.words.existing_bit(Word::Shared);
+        let mut bases: BTreeMap<LooseBits, StepId> = BTreeMap::new();
         for (&set, &at) in &self.bases {
             let set = if set == shared && followed { self.flow.words.shared() } else { set };
             if set & (shared | MEMORY) == 0 {
@@ -220,7 +230,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
         // A word that alone forms an address is also the base in sums with other words, which are then indices.
-        let alone: Loose = bases.keys().filter(|set| set.is_power_of_two()).sum();
+        let alone: LooseBits = bases.keys().filter(|set| set.is_power_of_two()).sum();
         for (&set, &at) in &bases {
             if !set.is_power_of_two() && set & alone != 0 {
                 continue;
@@ -246,7 +256,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 (Some(_), base) => {
                     let beside = base.map(|(parameter, _)| parameter);
                     let writes = self.written_through(set, shared).map(|at| self.site(at));
-                    let known = found.table.get_or_insert(Table { site, beside, writes: None });
+                    let known = found.table.get_or_insert(IndirectBase { site, beside, writes: None });
                     known.writes = known.writes.take().or(writes);
                 }
                 (None, Some((_, offset))) => {
@@ -258,41 +268,41 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn is_declared_table(&self, parameter: u32) -> bool {
-        self.flow.taken.tables.get(parameter as usize).is_some_and(|table| *table)
+        self.flow.kinds.tables.get(parameter as usize).is_some_and(|table| *table)
     }
 
     /// Returns a write whose base address is definitely the only word of a set.
-    fn written_through(&self, set: Loose, shared: Loose) -> Option<StepId> {
+    fn written_through(&self, set: LooseBits, shared: LooseBits) -> Option<StepId> {
         let direct = self.written.get(&set);
         let stored = self.written.get(&shared).filter(|_| set == self.flow.words.shared());
         direct.or(stored).copied().filter(|_| set.is_power_of_two())
     }
 
-    /// Returns the backward slice of the writes through these parameters. Must be called after [`Collect::kernel`].
-    fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
+    /// Returns the backward slice of the writes through these parameters. Must be called after [`AccessCollector::kernel`].
+    fn slice_writes(&self, written: &[u32], scalars: &[bool]) -> BackwardSlice {
         let wanted = written.iter().map(|&parameter| {
-            let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
-            outline::Wanted {
+            let hidden = self.flow.origins.is_exposed(AbstractLocation::Pointer(parameter));
+            slice::SliceRequest {
                 parameter,
-                accesses: outline::Accesses::Writes,
+                accesses: slice::SlicedAccesses::Writes,
                 touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
                 foreign: self.writes_anywhere.filter(|_| hidden).map(|at| {
                     format!("{} writes to an address that is not followed", quoted(&self.site(at)))
                 }),
             }
         });
-        outline::outline(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
+        slice::backward_slice(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
     }
 
-    /// Returns the backward slice of all accesses through these parameters. Must be called after [`Collect::kernel`].
-    fn accesses(&self, parameters: &[u32], scalars: &[bool]) -> Outline {
-        let wanted = |parameter: u32, accesses: outline::Accesses| {
+    /// Returns the backward slice of all accesses through these parameters. Must be called after [`AccessCollector::kernel`].
+    fn slice_accesses(&self, parameters: &[u32], scalars: &[bool]) -> BackwardSlice {
+        let wanted = |parameter: u32, accesses: slice::SlicedAccesses| {
             let (anywhere, does) = match accesses {
-                outline::Accesses::Reads => (self.reads_anywhere, "reads from"),
-                outline::Accesses::Writes => (self.writes_anywhere, "writes to"),
+                slice::SlicedAccesses::Reads => (self.reads_anywhere, "reads from"),
+                slice::SlicedAccesses::Writes => (self.writes_anywhere, "writes to"),
             };
-            let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
-            outline::Wanted {
+            let hidden = self.flow.origins.is_exposed(AbstractLocation::Pointer(parameter));
+            slice::SliceRequest {
                 parameter,
                 accesses,
                 touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
@@ -301,10 +311,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     .map(|at| format!("{} {does} an address that is not followed", quoted(&self.site(at)))),
             }
         };
-        let both = [outline::Accesses::Reads, outline::Accesses::Writes];
+        let both = [slice::SlicedAccesses::Reads, slice::SlicedAccesses::Writes];
         let wanted =
             parameters.iter().flat_map(|&parameter| both.map(|accesses| wanted(parameter, accesses)));
-        outline::outline(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
+        slice::backward_slice(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
     }
 
     fn site(&self, StepId { instance, step }: StepId) -> Site {
@@ -315,7 +325,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn step(&mut self, code: &Code<'m, 'a>, instance: u32, at: u32) {
+    fn step(&mut self, code: &SsaFunction<'m, 'a>, instance: u32, at: u32) {
         let step = &code.steps[at as usize];
         let Some(instruction) = step.instruction else { return };
         let here = StepId { instance, step: at };
@@ -333,7 +343,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                         touch.how = if writes { AccessKind::Unknown } else { AccessKind::Read };
                         touch.space = None;
                     }
-                    let local = matches!(touch.space, Some(Space::Shared | Space::Local | Space::Param));
+                    let local = matches!(
+                        touch.space,
+                        Some(StateSpace::Shared | StateSpace::Local | StateSpace::Param)
+                    );
                     if touch.how == AccessKind::Nothing || local {
                         continue;
                     }
@@ -422,12 +435,12 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn touch(&mut self, origin: u32, how: AccessKind, at: StepId, definite: bool) {
-        match self.flow.origins.thing(origin) {
-            Thing::Pointer(parameter) => {
-                let touched = Touched { at, how, definite };
+        match self.flow.origins.location(origin) {
+            AbstractLocation::Pointer(parameter) => {
+                let touched = PointerAccess { at, how, definite };
                 self.touched.entry(parameter).or_default().push(touched);
             }
-            Thing::Variable(variable) => {
+            AbstractLocation::Variable(variable) => {
                 if how != AccessKind::Write {
                     self.reads.insert(variable);
                 }
@@ -439,11 +452,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn parameter(&self, parameter: u32) -> Parameter {
+    fn parameter(&self, parameter: u32) -> ParameterFacts {
         let none = Vec::new();
         let touched = self.touched.get(&parameter).unwrap_or(&none);
-        let mut found = Parameter::default();
-        let first = |wanted: &dyn Fn(&Touched) -> bool| {
+        let mut found = ParameterFacts::default();
+        let first = |wanted: &dyn Fn(&PointerAccess) -> bool| {
             touched
                 .iter()
                 .filter(|touched| wanted(touched))
@@ -459,7 +472,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             _ => false,
         });
         found.floats = self.floats(touched);
-        let hidden = self.flow.origins.is_exposed(Thing::Pointer(parameter));
+        let hidden = self.flow.origins.is_exposed(AbstractLocation::Pointer(parameter));
         found.elements = self
             .elements(touched)
             .filter(|_| !hidden || self.reads_anywhere.or(self.writes_anywhere).is_none());
@@ -468,7 +481,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
         found.updates = match hidden && self.reads_anywhere.or(self.writes_anywhere).is_some() {
             true => Update::Ordered,
-            false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::and),
+            false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::join),
         };
         if hidden {
             found.may_write = found.may_write.or_else(|| self.writes_anywhere.map(|at| self.site(at)));
@@ -477,16 +490,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         if !(hidden && self.writes_anywhere.is_some()) {
             found.reads_first = self.reads_first(touched);
             if !hidden {
-                let reaches = extent::reaches(&self.flow, touched, |at| self.site(at));
+                let reaches = extent::access_bounds(&self.flow, touched, |at| self.site(at));
                 found.reach = reaches.all;
-                found.met = reaches.met;
+                found.tight = reaches.tight;
                 found.unbounded = reaches.unbounded;
             }
         }
         found
     }
 
-    fn floats(&self, touched: &[Touched]) -> Vec<(FloatFormat, Site)> {
+    fn floats(&self, touched: &[PointerAccess]) -> Vec<(FloatFormat, Site)> {
         let mut first: BTreeMap<FloatFormat, Site> = BTreeMap::new();
         for touched in touched.iter().filter(|touched| touched.definite) {
             let code = &self.flow.instances[touched.at.instance as usize].code;
@@ -499,9 +512,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         first.into_iter().collect()
     }
 
-    fn elements(&self, touched: &[Touched]) -> Option<Elements> {
+    fn elements(&self, touched: &[PointerAccess]) -> Option<Elements> {
         let mut found = Elements::default();
-        if touched.len() > elements::MOST_ACCESSES {
+        if touched.len() > elements::MAX_ACCESSES {
             return None;
         }
         let mut through: BTreeMap<StepId, u32> = BTreeMap::new();
@@ -509,11 +522,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let definite = list.iter().filter(|touched| touched.definite);
             through.extend(definite.map(|touched| (touched.at, parameter)));
         }
-        let mut copies: BTreeMap<u32, Copies> = BTreeMap::new();
-        for &Touched { at, how, .. } in touched {
+        let mut copies: BTreeMap<u32, MemoryCopies> = BTreeMap::new();
+        for &PointerAccess { at, how, .. } in touched {
             let StepId { instance, step } = at;
             let code = &*self.flow.instances[instance as usize].code;
-            let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
+            let copies = copies.entry(instance).or_insert_with(|| MemoryCopies::new(code));
             let site = self.site(at);
             let stored = match how {
                 AccessKind::Read => Vec::new(),
@@ -524,13 +537,13 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(found)
     }
 
-    fn number(&self, parameter: u32) -> Option<Number> {
+    fn number(&self, parameter: u32) -> Option<NumberUse> {
         let (step, certain) = number::number(&self.flow.kernel, parameter)?;
-        Some(Number { site: self.site(StepId { instance: 0, step }), certain })
+        Some(NumberUse { site: self.site(StepId { instance: 0, step }), certain })
     }
 
     /// Returns the calls from the kernel to an access, then the access. `None` if a shared instance is on the way.
-    fn path(&self, touched: &Touched) -> Option<Vec<StepId>> {
+    fn path(&self, touched: &PointerAccess) -> Option<Vec<StepId>> {
         let mut path = vec![touched.at];
         while let Some(&StepId { instance, .. }) = path.last()
             && instance != 0
@@ -545,13 +558,13 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(path)
     }
 
-    fn update(&self, touched: &Touched) -> Update {
+    fn update(&self, touched: &PointerAccess) -> Update {
         let code = &self.flow.instances[touched.at.instance as usize].code;
-        Update::of(code, &code.steps[touched.at.step as usize], touched.how)
+        Update::new(code, &code.steps[touched.at.step as usize], touched.how)
     }
 
     /// Returns true if the access is an exchange whose result is unused.
-    fn is_blind_exchange(&self, touched: &Touched) -> bool {
+    fn is_blind_exchange(&self, touched: &PointerAccess) -> bool {
         let code = &self.flow.instances[touched.at.instance as usize].code;
         let step = &code.steps[touched.at.step as usize];
         let updates =
@@ -561,7 +574,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     /// Returns a load that dominates every store that can reach it.
-    fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
+    fn reads_first(&self, touched: &[PointerAccess]) -> Option<Site> {
         let mut stores = BTreeSet::new();
         for touched in touched.iter().filter(|touched| touched.how != AccessKind::Read) {
             stores.insert(self.path(touched)?);
@@ -574,19 +587,19 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         let loads = loads.take(64);
         let found = loads
             .filter_map(|load| self.path(load))
-            .find(|load| stores.iter().all(|store| order.nothing_before(load, store)))?;
+            .find(|load| stores.iter().all(|store| order.precedes_all_stores(load, store)))?;
         found.last().map(|&at| self.site(at))
     }
 
-    fn variables(&mut self, kernel: &mut Kernel) {
+    fn variables(&mut self, kernel: &mut KernelFacts) {
         let name = |flow: &Flow<'_, '_, '_>, variable: u32| {
             flow.codes.globals.variables[variable as usize].name.to_owned()
         };
         kernel.variables_read = self.reads.iter().map(|&variable| name(&self.flow, variable)).collect();
         kernel.variables_written = self.writes.iter().map(|&variable| name(&self.flow, variable)).collect();
-        for thing in self.flow.origins.things() {
-            if let Thing::Variable(variable) = *thing
-                && self.flow.origins.is_exposed(*thing)
+        for location in self.flow.origins.locations() {
+            if let AbstractLocation::Variable(variable) = *location
+                && self.flow.origins.is_exposed(*location)
             {
                 kernel.variables_escaped.insert(name(&self.flow, variable));
             }

@@ -1,29 +1,31 @@
 //! Known-bits analysis of stored values: proves that booleans stay booleans.
 //!
-//! Input: a store or a value of a [`Code`]. Output: the bits that may be 1 and those that must be. The analysis walks
+//! Input: a store or a value of an [`SsaFunction`]. Output: the bits that may be 1 and those that must be. The analysis walks
 //! backward over definitions, with a fixpoint over the low zeros of phis. It assumes that bytes loaded through a
 //! pointer parameter, or from a parameter of one byte, are 0 or 1; the result names the parameters of these
 //! assumptions.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection, Threads, register, unfollowed};
+use crate::isa::{
+    self, Arithmetic, Bitwise, Opcode, Operation, Selection, ThreadRelation, register, unfollowed,
+};
 use crate::syntax::Instruction;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum depth and number of values of an expression; larger ones are unknown.
-const DEPTH: u32 = 32;
-const MOST_VALUES: u32 = 128;
+const MAX_DEPTH: u32 = 32;
+const MAX_VALUES: u32 = 128;
 
 /// The maximum number of low zeros that callers use.
-const MOST_ZEROS: u32 = 16;
+const MAX_ZEROS: u32 = 16;
 
 /// The mask of a word whose bytes are all 0 or 1.
 const BOOLEANS: u64 = 0x0101_0101_0101_0101;
 
 /// The possible bits of a stored value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredBits {
     /// The size in bytes.
     pub width: u32,
     /// The bits that may be 1.
@@ -34,23 +36,27 @@ pub struct Stored {
     pub of: BTreeSet<u32>,
 }
 
-impl Stored {
+impl StoredBits {
     /// Returns true if every byte is 0 or 1, given the assumptions.
     pub fn is_boolean(&self) -> bool {
         self.may & !BOOLEANS == 0
     }
 
     /// Returns true if some byte is definitely neither 0 nor 1.
-    pub fn is_no_boolean(&self) -> bool {
+    pub fn is_not_boolean(&self) -> bool {
         self.must & !BOOLEANS != 0
     }
 }
 
 /// Returns the values that a step stores; one unknown value if it is not an `st`. `through` returns the pointer
 /// parameter of a load.
-pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Option<u32>) -> Vec<Stored> {
+pub(crate) fn stored(
+    code: &SsaFunction<'_, '_>,
+    step: u32,
+    through: &dyn Fn(u32) -> Option<u32>,
+) -> Vec<StoredBits> {
     let step = &code.steps[step as usize];
-    let unknown = |width| Stored { width, may: u64::MAX, must: 0, of: BTreeSet::new() };
+    let unknown = |width| StoredBits { width, may: u64::MAX, must: 0, of: BTreeSet::new() };
     let Some(instruction) = step.instruction.filter(|found| found.op() == Opcode::St) else {
         return vec![unknown(0)];
     };
@@ -60,18 +66,18 @@ pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Op
         if width > 8 {
             return unknown(width);
         }
-        let mut known = Known::new(code, through);
+        let mut known = BitAnalysis::new(code, through);
         let bits = known.source(source, 0).narrow(width);
-        Stored { width, may: bits.may, must: bits.must, of: known.of }
+        StoredBits { width, may: bits.may, must: bits.must, of: known.of }
     })
     .collect()
 }
 
 /// Returns a power of two that divides a value, and one that divides the value without the thread index that it adds.
-pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
+pub(crate) fn multiple(code: &SsaFunction<'_, '_>, value: u32) -> (u32, u32) {
     let of = |value: u32| {
-        let mut known = Known::new(code, &|_| None);
-        let zeros = known.value(value, 0).zeros().min(MOST_ZEROS);
+        let mut known = BitAnalysis::new(code, &|_| None);
+        let zeros = known.value(value, 0).zeros().min(MAX_ZEROS);
         if known.of.is_empty() { 1 << zeros } else { 1 }
     };
     let multiple = of(value);
@@ -79,7 +85,8 @@ pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
     let step = code.defining(value).map(|at| &code.steps[at as usize]);
     let tile = step.and_then(|step| {
         let operation = step.instruction.map(|instruction| isa::row(instruction.op()).operation);
-        let [Source::Place(Place::Value(a), 0), Source::Place(Place::Value(b), 0)] = step.sources[..] else {
+        let [Source::Place(Referent::Value(a), 0), Source::Place(Referent::Value(b), 0)] = step.sources[..]
+        else {
             return None;
         };
         let adds = operation == Some(Operation::Arithmetic(Arithmetic::Add));
@@ -91,18 +98,18 @@ pub(crate) fn multiple(code: &Code<'_, '_>, value: u32) -> (u32, u32) {
 }
 
 /// Returns true if no bit can be 1 in both sources.
-pub(crate) fn are_disjoint<'a>(code: &Code<'_, 'a>, a: &Source<'a>, b: &Source<'a>) -> bool {
-    let mut known = Known::new(code, &|_| None);
+pub(crate) fn are_disjoint<'a>(code: &SsaFunction<'_, 'a>, a: &Source<'a>, b: &Source<'a>) -> bool {
+    let mut known = BitAnalysis::new(code, &|_| None);
     let (a, b) = (known.source(a, 0), known.source(b, 0));
     known.of.is_empty() && a.may & b.may == 0
 }
 
 /// Returns true for `%tid.x`, `%tid.y` and `%tid.z`.
-fn is_thread_index(code: &Code<'_, '_>, value: u32) -> bool {
+fn is_thread_index(code: &SsaFunction<'_, '_>, value: u32) -> bool {
     let step = code.defining(value).map(|at| &code.steps[at as usize]);
     step.is_some_and(|step| match step.sources[..] {
         [Source::Special(name)] => {
-            register(name).is_some_and(|found| found.threads() == Threads::ThreadIndex)
+            register(name).is_some_and(|found| found.threads() == ThreadRelation::ThreadIndex)
         }
         _ => false,
     })
@@ -185,8 +192,8 @@ fn mask(bytes: u32) -> u64 {
     if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
-struct Known<'k, 'm, 'a> {
-    code: &'k Code<'m, 'a>,
+struct BitAnalysis<'k, 'm, 'a> {
+    code: &'k SsaFunction<'m, 'a>,
     through: &'k dyn Fn(u32) -> Option<u32>,
     of: BTreeSet<u32>,
     nodes: u32,
@@ -196,15 +203,22 @@ struct Known<'k, 'm, 'a> {
     circular: bool,
 }
 
-impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
-    fn new(code: &'k Code<'m, 'a>, through: &'k dyn Fn(u32) -> Option<u32>) -> Self {
-        Known { code, through, of: BTreeSet::new(), nodes: 0, assumed: BTreeMap::new(), circular: false }
+impl<'k, 'm, 'a> BitAnalysis<'k, 'm, 'a> {
+    fn new(code: &'k SsaFunction<'m, 'a>, through: &'k dyn Fn(u32) -> Option<u32>) -> Self {
+        BitAnalysis {
+            code,
+            through,
+            of: BTreeSet::new(),
+            nodes: 0,
+            assumed: BTreeMap::new(),
+            circular: false,
+        }
     }
 
     fn source(&mut self, source: &Source<'a>, depth: u32) -> Bits {
         match source {
             Source::Constant(value) => Bits { may: *value as u64, must: *value as u64 },
-            Source::Place(Place::Value(value), 0) if *value != NONE => self.value(*value, depth + 1),
+            Source::Place(Referent::Value(value), 0) if *value != NONE => self.value(*value, depth + 1),
             _ => Bits::ANY,
         }
     }
@@ -216,7 +230,7 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
             return Bits::may(above(zeros));
         }
         let defining = self.code.defining(value).filter(|_| !self.code.undefined[value as usize]);
-        let (Some(at), true) = (defining, depth <= DEPTH && self.nodes <= MOST_VALUES) else {
+        let (Some(at), true) = (defining, depth <= MAX_DEPTH && self.nodes <= MAX_VALUES) else {
             return Bits::ANY;
         };
         let step = &self.code.steps[at as usize];
@@ -236,7 +250,7 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
     /// Returns the bits of a phi. A fixpoint over its low zeros: zeros that all sources have if the phi has them hold
     /// in each iteration of a loop.
     fn joined(&mut self, step: &Step<'_, 'a>, value: u32, depth: u32) -> Bits {
-        let mut zeros = MOST_ZEROS;
+        let mut zeros = MAX_ZEROS;
         let before = std::mem::take(&mut self.circular);
         loop {
             self.assumed.insert(value, zeros);
@@ -279,7 +293,7 @@ impl<'k, 'm, 'a> Known<'k, 'm, 'a> {
     /// Returns the bits of a loaded value.
     fn loaded(&mut self, step: &Step<'_, 'a>, at: u32, size: u32) -> Bits {
         let value = match step.sources[..] {
-            [Source::Memory(Place::Parameter(parameter), 0)] => {
+            [Source::Memory(Referent::Parameter(parameter), 0)] => {
                 let declared = self.code.function.parameters.get(parameter as usize);
                 declared.filter(|declared| declared.size() == 1).map(|_| parameter)
             }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// A basic block: a maximal run of instructions without a jump into or out of its middle.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Block {
+pub(crate) struct BasicBlock {
     /// The statement indices of its instructions, in order.
     pub instructions: Vec<u32>,
     pub successors: Vec<u32>,
@@ -24,7 +24,7 @@ pub(crate) struct Block {
 /// The blocks of a body in reverse post-order. Block 0 is the entry. Invariant: a block comes after its dominators.
 #[derive(Clone, Debug)]
 pub(crate) struct Cfg {
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<BasicBlock>,
     /// The immediate dominator of each block. The entry's is itself.
     pub dominator: Vec<u32>,
     /// The interval of each block in the dominator tree: `a` dominates `b` if and only if `a`'s interval contains
@@ -113,9 +113,9 @@ fn flow(instruction: &Instruction<'_>) -> ControlFlow {
 }
 
 /// Splits the statements into blocks in text order. Some may be unreachable.
-fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Vec<Block> {
+fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -> Vec<BasicBlock> {
     let mut at_label = vec![u32::MAX; body.statements.len()];
-    let mut blocks = vec![Block::default()];
+    let mut blocks = vec![BasicBlock::default()];
     let mut fresh = true;
     // True for each block that falls through.
     let mut falls = Vec::new();
@@ -124,7 +124,7 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -
             Statement::Label(_) => {
                 if !fresh {
                     falls.push(true);
-                    blocks.push(Block::default());
+                    blocks.push(BasicBlock::default());
                     fresh = true;
                 }
                 at_label[at] = (blocks.len() - 1) as u32;
@@ -143,7 +143,7 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -
                     | ControlFlow::Trap => {
                         let always = guards.get(&(at as u32)) == Some(&true);
                         falls.push(instruction.guard.is_some() && !always);
-                        blocks.push(Block::default());
+                        blocks.push(BasicBlock::default());
                         fresh = true;
                     }
                 }
@@ -161,7 +161,7 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>, guards: &BTreeMap<u32, bool>) -
 fn connect(
     body: &Body<'_>,
     names: &Names<'_, '_>,
-    blocks: &mut [Block],
+    blocks: &mut [BasicBlock],
     at_label: &[u32],
     falls: &[bool],
     guards: &BTreeMap<u32, bool>,
@@ -219,7 +219,7 @@ fn table_targets(
     }
 }
 
-fn reverse_post_order(blocks: &[Block]) -> Vec<u32> {
+fn reverse_post_order(blocks: &[BasicBlock]) -> Vec<u32> {
     let mut order = Vec::new();
     let mut seen = vec![false; blocks.len()];
     seen[0] = true;
@@ -245,7 +245,7 @@ fn reverse_post_order(blocks: &[Block]) -> Vec<u32> {
 
 /// Computes immediate dominators over blocks in reverse post-order: "A Simple, Fast Dominance Algorithm" by Cooper,
 /// Harvey and Kennedy.
-fn dominators(blocks: &[Block]) -> Vec<u32> {
+fn dominators(blocks: &[BasicBlock]) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let mut dominator = vec![NONE; blocks.len()];
     dominator[0] = 0;

@@ -1,10 +1,10 @@
 //! The representation of a function body in static single assignment form; `ssa` builds it.
 //!
-//! Invariants of every [`Code`]: at most one step defines a value, and steps are grouped by block in the order of
+//! Invariants of every [`SsaFunction`]: at most one step defines a value, and steps are grouped by block in the order of
 //! [`Cfg`].
 
 use crate::analysis::cfg::Cfg;
-use crate::syntax::{Function, Instruction, Module, Space, Statement, Variable};
+use crate::syntax::{Function, Instruction, Module, StateSpace, Statement, Variable};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use std::ops::Range;
 pub(crate) const NONE: u32 = u32::MAX;
 /// The meaning of a name other than a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Referent {
     /// A value: a definition of a register.
     Value(u32),
     /// A component of a vector register; the number is that of the whole register's value.
     Part(u32),
-    /// A variable of the body: an index into [`Code::locals`].
+    /// A variable of the body: an index into [`SsaFunction::locals`].
     Local(u32),
     /// A parameter of the function. Return parameters are numbered after the parameters.
     Parameter(u32),
@@ -34,9 +34,9 @@ pub(crate) enum Place {
 pub(crate) enum Source<'a> {
     Constant(i64),
     /// A value, or the address of a variable, plus an offset.
-    Place(Place, i64),
+    Place(Referent, i64),
     /// An address operand.
-    Memory(Place, i64),
+    Memory(Referent, i64),
     /// A special register such as `%tid.x`.
     Special(&'a str),
     /// A float, a label, or a name without a meaning here.
@@ -47,8 +47,8 @@ impl Source<'_> {
     /// Returns the value that the source names, or that it is a component of, also inside brackets.
     pub fn value(&self) -> Option<u32> {
         match self {
-            Source::Place(Place::Value(value) | Place::Part(value), _)
-            | Source::Memory(Place::Value(value) | Place::Part(value), _) => {
+            Source::Place(Referent::Value(value) | Referent::Part(value), _)
+            | Source::Memory(Referent::Value(value) | Referent::Part(value), _) => {
                 Some(*value).filter(|&value| value != NONE)
             }
             Source::Place(..)
@@ -81,7 +81,7 @@ pub(crate) struct Call<'a> {
     /// The name of the callee; `None` for an indirect call, whose last source is the callee.
     pub target: Option<&'a str>,
     /// The destination of each result, parallel to `defines`: a variable, or `None` for a register.
-    pub returns: Vec<Option<Place>>,
+    pub returns: Vec<Option<Referent>>,
 }
 
 /// The variables of the module and the variables in bodies that have module lifetime.
@@ -117,7 +117,7 @@ impl<'m, 'a> Globals<'m, 'a> {
             globals.functions.insert(function.name, ());
             for statement in function.body.iter().flat_map(|body| &body.statements) {
                 if let Statement::Variable(_, variable) = statement
-                    && matches!(variable.space, Space::Global | Space::Const)
+                    && matches!(variable.space, StateSpace::Global | StateSpace::Const)
                 {
                     globals.of_bodies.insert(variable, globals.variables.len() as u32);
                     globals.variables.push(variable);
@@ -129,7 +129,7 @@ impl<'m, 'a> Globals<'m, 'a> {
 }
 
 /// A function body with resolved names.
-pub(crate) struct Code<'m, 'a> {
+pub(crate) struct SsaFunction<'m, 'a> {
     pub function: &'m Function<'a>,
     pub cfg: Cfg,
     pub steps: Vec<Step<'m, 'a>>,
@@ -156,7 +156,7 @@ pub(crate) struct StepId {
     pub step: u32,
 }
 
-impl<'m, 'a> Code<'m, 'a> {
+impl<'m, 'a> SsaFunction<'m, 'a> {
     /// Returns the step that defines a value, if any.
     pub fn defining(&self, value: u32) -> Option<u32> {
         self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
@@ -175,7 +175,7 @@ impl<'m, 'a> Code<'m, 'a> {
         ranges
     }
 
-    /// Computes [`Code::users`], [`Code::definitions`] and [`Code::undefined`] from the steps.
+    /// Computes [`SsaFunction::users`], [`SsaFunction::definitions`] and [`SsaFunction::undefined`] from the steps.
     pub(super) fn index(&mut self) {
         self.users = vec![Vec::new(); self.values as usize];
         self.definitions = vec![NONE; self.values as usize];

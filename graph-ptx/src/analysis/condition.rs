@@ -1,23 +1,23 @@
 //! Facts about values at a step, collected from the comparisons that dominate it.
 //!
-//! Input: a [`Code`] and a step. Output: upper bounds of values over the kernel's parameters ([`Fact`]).
+//! Input: an [`SsaFunction`] and a step. Output: upper bounds of values over the kernel's parameters ([`Fact`]).
 //! [`Conditions`] walks up the dominator tree and adds the facts of every branch that leads to the step on one side
 //! only. A phi has a bound if all its sources have it on their edges.
 
 use crate::analysis::cfg::Cfg;
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::analysis::trace::{canonical, definition, parameter, thread_place};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
+use crate::analysis::trace::{canonical, definition, parameter, thread_registers};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation, unfollowed};
 use crate::poly::Poly;
-use crate::syntax::{Class, Instruction};
+use crate::syntax::{Instruction, TypeClass};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of blocks visited up the dominator tree.
-const MOST_BLOCKS: usize = 128;
+const MAX_BLOCKS: usize = 128;
 /// The maximum number of nested joins of paths through which a predicate is followed.
-const MOST_JOINS: usize = 3;
+const MAX_JOINS: usize = 3;
 /// The maximum number of values visited for one comparison.
-const MOST_VALUES: usize = 64;
+const MAX_VALUES: usize = 64;
 
 /// An upper bound of a value, as an expression over the kernel's parameters.
 #[derive(Clone, Debug)]
@@ -28,19 +28,19 @@ pub(crate) struct Fact {
     /// True if the value is a phi whose bound follows from the bounds of its sources.
     pub joined: bool,
     /// True if some launch reaches the bound.
-    pub met: bool,
+    pub tight: bool,
 }
 
 /// The facts at a kernel's blocks, computed on demand.
 pub(crate) struct Conditions<'s, 'm, 'a> {
-    code: &'s Code<'m, 'a>,
+    code: &'s SsaFunction<'m, 'a>,
     /// The first and last step of each block.
     blocks: Vec<(u32, u32)>,
     at_block: BTreeMap<u32, (Vec<Fact>, bool)>,
 }
 
 impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
-    pub fn new(code: &'s Code<'m, 'a>) -> Self {
+    pub fn new(code: &'s SsaFunction<'m, 'a>) -> Self {
         let mut blocks = vec![(u32::MAX, 0); code.cfg.blocks.len()];
         for (at, step) in code.steps.iter().enumerate() {
             let range = &mut blocks[step.block as usize];
@@ -67,17 +67,17 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
     fn block(&self, block: u32) -> (Vec<Fact>, bool) {
         let (mut facts, mut plain) = self.dominating(block);
         // A phi is bounded if each of its sources is bounded on its incoming edge.
-        let mut met = Vec::new();
+        let mut joined = Vec::new();
         let mut at = block;
-        for _ in 0..MOST_BLOCKS {
-            self.phis(at, &mut met);
+        for _ in 0..MAX_BLOCKS {
+            self.phis(at, &mut joined);
             if at == 0 {
                 break;
             }
             at = self.code.cfg.dominator[at as usize];
         }
         plain &= at == 0;
-        facts.extend(met);
+        facts.extend(joined);
         (facts, plain)
     }
 
@@ -86,7 +86,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         let mut facts = Vec::new();
         let mut plain = true;
         let mut at = block;
-        for _ in 0..MOST_BLOCKS {
+        for _ in 0..MAX_BLOCKS {
             if at == 0 {
                 return (facts, plain);
             }
@@ -116,7 +116,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         let phis: Vec<&Step<'_, '_>> = self.code.steps[first as usize..=last as usize]
             .iter()
             .take_while(|step| step.instruction.is_none())
-            .take(MOST_VALUES)
+            .take(MAX_VALUES)
             .collect();
         if phis.is_empty() {
             return;
@@ -131,7 +131,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             .collect();
         for phi in phis {
             let bounds = |edge: usize| -> Vec<&Poly> {
-                let Some(Source::Place(Place::Value(value), 0)) = phi.sources.get(edge) else {
+                let Some(Source::Place(Referent::Value(value), 0)) = phi.sources.get(edge) else {
                     return Vec::new();
                 };
                 let value = canonical(self.code, *value);
@@ -143,13 +143,13 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 .cloned()
                 .collect();
             // A loop that starts at a constant may exit before it reaches its bound.
-            let met = !common.is_empty();
-            let common = if met { common } else { self.bounds_from_a_constant(phi, &on_edges) };
+            let tight = !common.is_empty();
+            let common = if tight { common } else { self.bounds_from_a_constant(phi, &on_edges) };
             facts.extend(common.into_iter().map(|below| Fact {
                 value: phi.defines[0],
                 below,
                 joined: true,
-                met,
+                tight,
             }));
         }
     }
@@ -157,7 +157,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
     /// Returns bounds of a phi with a constant on one of its two edges: the bounds on the other edge that are proved
     /// to exceed the constant.
     fn bounds_from_a_constant(&self, phi: &Step<'_, '_>, on_edges: &[Vec<Fact>]) -> Vec<Poly> {
-        let [Source::Place(Place::Value(a), 0), Source::Place(Place::Value(b), 0)] = phi.sources[..] else {
+        let [Source::Place(Referent::Value(a), 0), Source::Place(Referent::Value(b), 0)] = phi.sources[..]
+        else {
             return Vec::new();
         };
         let constant = |value: u32| {
@@ -190,19 +191,19 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
     /// thread index by more than an upper bound of one value.
     fn holds(&self, predicate: u32, truth: bool, facts: &mut Vec<Fact>, plain: &mut bool) {
         let mut stack = vec![(predicate, truth)];
-        for _ in 0..MOST_VALUES {
+        for _ in 0..MAX_VALUES {
             let Some((predicate, truth)) = stack.pop() else { return };
             let Some((step, instruction)) = definition(self.code, predicate)
                 .and_then(|step| step.instruction.map(|instruction| (step, instruction)))
             else {
-                *plain &= self.is_uniform(predicate, MOST_JOINS);
+                *plain &= self.is_uniform(predicate, MAX_JOINS);
                 continue;
             };
             let inputs: Vec<u32> = step
                 .sources
                 .iter()
                 .filter_map(|source| match source {
-                    Source::Place(Place::Value(value), 0) => Some(*value),
+                    Source::Place(Referent::Value(value), 0) => Some(*value),
                     _ => None,
                 })
                 .collect();
@@ -252,7 +253,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             }
         }
         step.block != 0
-            && between.len() <= MOST_BLOCKS
+            && between.len() <= MAX_BLOCKS
             && between.iter().filter(|&&block| blocks[block as usize].successors.len() > 1).all(|&block| {
                 let last = self.code.steps.get(self.blocks[block as usize].1 as usize);
                 let guard = last.filter(|step| step.block == block).and_then(|step| step.guard);
@@ -268,7 +269,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         truth: bool,
         facts: &mut Vec<Fact>,
     ) -> bool {
-        if instruction.types().any(|ty| ty.class() == Class::Float) {
+        if instruction.types().any(|ty| ty.class() == TypeClass::Float) {
             return false;
         }
         let comparison = instruction.modifiers().next().unwrap_or_default();
@@ -282,22 +283,22 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             // A test against 0 only excludes the smallest index, so that the upper bound still holds.
             ("ne", true) | ("eq", false) => {
                 if let (Some(below), Source::Constant(0)) = (self.uniform(a, 0), b) {
-                    facts.push(Fact { value: NONE, below, joined: false, met: true });
+                    facts.push(Fact { value: NONE, below, joined: false, tight: true });
                 }
-                return matches!((a, b), (Source::Place(Place::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
+                return matches!((a, b), (Source::Place(Referent::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
             }
             _ => return false,
         };
-        if let Source::Place(Place::Value(value), 0) = smaller
+        if let Source::Place(Referent::Value(value), 0) = smaller
             && let Some(bound) = self.uniform(larger, 0)
             && let Some(below) = bound.plus(&Poly::constant(i128::from(equal)))
         {
             let value = canonical(self.code, *value);
             match self.uniform(smaller, 0) {
-                None => facts.push(Fact { value, below, joined: false, met: true }),
+                None => facts.push(Fact { value, below, joined: false, tight: true }),
                 Some(least) => {
                     let below = below.minus(&least);
-                    facts.extend(below.map(|below| Fact { value: NONE, below, joined: false, met: true }));
+                    facts.extend(below.map(|below| Fact { value: NONE, below, joined: false, tight: true }));
                 }
             }
             return true;
@@ -305,7 +306,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         if let (Source::Constant(least), Some(bound)) = (smaller, self.uniform(larger, 0))
             && let Some(below) = bound.minus(&Poly::constant(i128::from(*least) - i128::from(equal)))
         {
-            facts.push(Fact { value: NONE, below, joined: false, met: true });
+            facts.push(Fact { value: NONE, below, joined: false, tight: true });
         }
         matches!(smaller, Source::Constant(_))
     }
@@ -324,7 +325,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
     fn uniform(&self, source: &Source<'_>, depth: u32) -> Option<Poly> {
         let value = match source {
             Source::Constant(value) => return Some(Poly::constant(i128::from(*value))),
-            Source::Place(Place::Value(value), 0) if depth < 8 => canonical(self.code, *value),
+            Source::Place(Referent::Value(value), 0) if depth < 8 => canonical(self.code, *value),
             _ => return None,
         };
         let step = definition(self.code, value)?;
@@ -332,7 +333,9 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             return Some(Poly::variable(parameter));
         }
         let instruction = step.instruction?;
-        if step.guard.is_some() || instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
+        if step.guard.is_some()
+            || instruction.types().any(|ty| ty.class() == TypeClass::Float || ty.size() < 4)
+        {
             return None;
         }
         let one = |at: usize| self.uniform(step.sources.get(at)?, depth + 1);
@@ -351,12 +354,12 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
 
     /// Returns true if one of the values is computed from a thread index other than through a load.
     fn depends_on_thread(&self, values: &[u32]) -> bool {
-        values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
+        values.iter().any(|&value| thread_registers(self.code, value).is_none_or(|place| !place.is_empty()))
     }
 }
 
 /// Returns the predicate that decides the edge between two blocks, and its value on that edge.
-fn branch(code: &Code<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Option<(u32, bool)> {
+fn branch(code: &SsaFunction<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Option<(u32, bool)> {
     let step = code.steps.get(last as usize).filter(|step| step.block == from)?;
     let (guard, negated) = step.guard?;
     let block = &cfg.blocks[from as usize];

@@ -1,21 +1,21 @@
 //! Data flow through shared memory and stack slots within one function.
 //!
-//! [`Copies`] indexes the loads and stores of a function by location. A store and a load may alias if they access the
+//! [`MemoryCopies`] indexes the loads and stores of a function by location. A store and a load may alias if they access the
 //! same variable of shared memory, if the variable of one of them is unknown, or if they access the same stack slot
 //! (same base and offset in local memory). Debug builds keep their variables in stack slots.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Addresses, Arithmetic, Opaque, Operation, StateSpace};
-use crate::syntax::{Instruction, Space};
+use crate::isa::{self, Addresses, Arithmetic, Opaque, Operation, SpaceSource};
+use crate::syntax::{Instruction, StateSpace};
 use std::collections::BTreeMap;
 
 /// The maximum number of steps from an address to its variable.
-const DEPTH: u32 = 16;
+const MAX_DEPTH: u32 = 16;
 
 /// A register that a step stores or loads.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Register {
+pub(crate) struct MovedRegister {
     pub value: u32,
     /// The size in bytes.
     pub width: u32,
@@ -28,38 +28,38 @@ pub(crate) struct Register {
 
 /// The registers loaded from a location and stored to it.
 #[derive(Debug, Default)]
-struct Lists {
-    loaded: Vec<Register>,
-    stored: Vec<Register>,
+struct LoadsAndStores {
+    loaded: Vec<MovedRegister>,
+    stored: Vec<MovedRegister>,
 }
 
 /// The stores of a function, and the loads that may alias them.
 #[derive(Debug, Default)]
-pub(crate) struct Copies {
+pub(crate) struct MemoryCopies {
     /// The registers in shared memory.
-    shared: Lists,
+    shared: LoadsAndStores,
     /// The registers in each stack slot, by base and offset.
-    slots: BTreeMap<(u32, i64), Lists>,
+    slots: BTreeMap<(u32, i64), LoadsAndStores>,
     /// The steps that load matrices from shared memory or multiply matrices in it.
     pub matrices: Vec<u32>,
 }
 
 /// The location of a load or store.
-enum Location {
+enum MemoryLocation {
     Shared(Option<u32>),
     Slot(u32, i64),
 }
 
-impl Copies {
+impl MemoryCopies {
     /// Collects the loads and stores of a function.
-    pub fn of(code: &Code<'_, '_>) -> Copies {
-        let mut copies = Copies::default();
+    pub fn new(code: &SsaFunction<'_, '_>) -> MemoryCopies {
+        let mut copies = MemoryCopies::default();
         for (at, step) in (0..).zip(&code.steps) {
             let Some(instruction) = step.instruction else { continue };
             let row = isa::row(instruction.op());
             match row.addresses {
                 Addresses::Wmma => {
-                    if instruction.has("load") && instruction.space() != Some(Space::Global) {
+                    if instruction.has("load") && instruction.space() != Some(StateSpace::Global) {
                         copies.matrices.push(at);
                     }
                 }
@@ -70,7 +70,7 @@ impl Copies {
                 }
                 Addresses::Read => {
                     let loads = step.defines.iter().filter(|&&value| value != NONE);
-                    copies.shared.loaded.extend(loads.map(|&value| Register {
+                    copies.shared.loaded.extend(loads.map(|&value| MovedRegister {
                         value,
                         width: 4,
                         step: at,
@@ -91,20 +91,26 @@ impl Copies {
         copies
     }
 
-    fn add(&mut self, code: &Code<'_, '_>, at: u32, step: &Step<'_, '_>, instruction: &Instruction<'_>) {
+    fn add(
+        &mut self,
+        code: &SsaFunction<'_, '_>,
+        at: u32,
+        step: &Step<'_, '_>,
+        instruction: &Instruction<'_>,
+    ) {
         let Some(place) = place(code, step, instruction) else { return };
         let (_, width, _) = effect::sizes(instruction);
         let loads = isa::row(instruction.op()).addresses == Addresses::Load;
         let registers: Vec<u32> =
             if loads { step.defines.clone() } else { step.sources.iter().filter_map(data).collect() };
         for (lane, &value) in (0..).zip(&registers).filter(|(_, value)| **value != NONE) {
-            let mut register = Register { value, width, step: at, shared: false, variable: None };
+            let mut register = MovedRegister { value, width, step: at, shared: false, variable: None };
             let lists = match place {
-                Location::Shared(variable) => {
+                MemoryLocation::Shared(variable) => {
                     (register.shared, register.variable) = (true, variable);
                     &mut self.shared
                 }
-                Location::Slot(base, offset) => {
+                MemoryLocation::Slot(base, offset) => {
                     self.slots.entry((base, offset + lane * i64::from(width))).or_default()
                 }
             };
@@ -115,10 +121,10 @@ impl Copies {
     /// Returns the loads that may alias the store at `step`. A step that is not a store is a copy to shared memory.
     pub fn loads<'c>(
         &'c self,
-        code: &Code<'_, '_>,
+        code: &SsaFunction<'_, '_>,
         step: u32,
         value: Option<u32>,
-    ) -> impl Iterator<Item = Register> + use<'c> {
+    ) -> impl Iterator<Item = MovedRegister> + use<'c> {
         let (place, lists) = self.lists(code, step, value, |lists| &lists.stored);
         lists
             .map(|lists| &lists.loaded)
@@ -131,10 +137,10 @@ impl Copies {
     /// Returns the stores that may alias the load at `step`.
     pub fn stores<'c>(
         &'c self,
-        code: &Code<'_, '_>,
+        code: &SsaFunction<'_, '_>,
         step: u32,
         value: u32,
-    ) -> impl Iterator<Item = Register> + use<'c> {
+    ) -> impl Iterator<Item = MovedRegister> + use<'c> {
         let (place, lists) = self.lists(code, step, Some(value), |lists| &lists.loaded);
         lists
             .map(|lists| &lists.stored)
@@ -147,21 +153,21 @@ impl Copies {
     /// Returns the shared variable of a step's location, if known, and the registers at that location.
     fn lists(
         &self,
-        code: &Code<'_, '_>,
+        code: &SsaFunction<'_, '_>,
         step: u32,
         value: Option<u32>,
-        own: impl Fn(&Lists) -> &Vec<Register>,
-    ) -> (Option<u32>, Option<&Lists>) {
+        own: impl Fn(&LoadsAndStores) -> &Vec<MovedRegister>,
+    ) -> (Option<u32>, Option<&LoadsAndStores>) {
         let Some(instruction) = code.steps[step as usize].instruction else { return (None, None) };
         let row = isa::row(instruction.op());
         match (row.addresses, place(code, &code.steps[step as usize], instruction)) {
             (Addresses::Copy, _) => (None, Some(&self.shared)),
             // A fence has an address but does not read shared memory.
-            (Addresses::Read, _) if row.space == StateSpace::Shared => (None, Some(&self.shared)),
-            (Addresses::Load | Addresses::Store, Some(Location::Shared(variable))) => {
+            (Addresses::Read, _) if row.space == SpaceSource::Shared => (None, Some(&self.shared)),
+            (Addresses::Load | Addresses::Store, Some(MemoryLocation::Shared(variable))) => {
                 (variable, Some(&self.shared))
             }
-            (Addresses::Load | Addresses::Store, Some(Location::Slot(base, first))) => {
+            (Addresses::Load | Addresses::Store, Some(MemoryLocation::Slot(base, first))) => {
                 let (bytes, width, _) = effect::sizes(instruction);
                 let lanes = (0..i64::from(bytes / width.max(1))).map(|lane| first + lane * i64::from(width));
                 let mut slots = lanes.filter_map(|offset| self.slots.get(&(base, offset)));
@@ -187,7 +193,7 @@ impl Copies {
     }
 }
 
-impl Register {
+impl MovedRegister {
     /// Returns true for a load from shared memory or a store to it.
     pub fn is_shared(&self) -> bool {
         self.shared
@@ -204,36 +210,40 @@ impl Register {
 /// Returns the value of a source other than a memory operand.
 fn data(source: &Source<'_>) -> Option<u32> {
     match source {
-        Source::Place(Place::Value(value), _) => Some(*value),
+        Source::Place(Referent::Value(value), _) => Some(*value),
         Source::Memory(..) => None,
         _ => Some(NONE),
     }
 }
 
 /// Returns the location of a load or store in shared memory or in a stack slot.
-fn place(code: &Code<'_, '_>, step: &Step<'_, '_>, instruction: &Instruction<'_>) -> Option<Location> {
+fn place(
+    code: &SsaFunction<'_, '_>,
+    step: &Step<'_, '_>,
+    instruction: &Instruction<'_>,
+) -> Option<MemoryLocation> {
     let address = step.sources.iter().find_map(|source| match source {
         Source::Memory(place, offset) => Some((*place, *offset)),
         _ => None,
     })?;
     match (instruction.space(), address) {
-        (Some(Space::Shared), (place, _)) => Some(Location::Shared(variable(code, place, 0))),
-        (None | Some(Space::Local), (Place::Value(value), offset)) => {
-            let base = Place::Local(variable(code, Place::Value(value), 0)?);
-            matches!(base, Place::Local(local) if code.locals.get(local as usize)?.space == Space::Local)
-                .then_some(Location::Slot(value, offset))
+        (Some(StateSpace::Shared), (place, _)) => Some(MemoryLocation::Shared(variable(code, place, 0))),
+        (None | Some(StateSpace::Local), (Referent::Value(value), offset)) => {
+            let base = Referent::Local(variable(code, Referent::Value(value), 0)?);
+            matches!(base, Referent::Local(local) if code.locals.get(local as usize)?.space == StateSpace::Local)
+                .then_some(MemoryLocation::Slot(value, offset))
         }
         _ => None,
     }
 }
 
 /// Returns the variable of an address: the first symbol from which it is computed.
-fn variable(code: &Code<'_, '_>, place: Place, depth: u32) -> Option<u32> {
+fn variable(code: &SsaFunction<'_, '_>, place: Referent, depth: u32) -> Option<u32> {
     let value = match place {
-        Place::Local(local) => return Some(local),
+        Referent::Local(local) => return Some(local),
         // The top bit separates variables of the module from those of the body.
-        Place::Module(variable) => return Some(variable | 1 << 31),
-        Place::Value(value) if depth < DEPTH => value,
+        Referent::Module(variable) => return Some(variable | 1 << 31),
+        Referent::Value(value) if depth < MAX_DEPTH => value,
         _ => return None,
     };
     let step = &code.steps[code.defining(value)? as usize];

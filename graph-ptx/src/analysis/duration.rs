@@ -5,33 +5,33 @@
 //! registers, guards, and local memory as one cell. The result over-approximates: a parameter in it may decide
 //! nothing. The contents of other memory are data, which is unknown before the launch.
 
-use crate::analysis::cfg::joins::{dependences, joins};
+use crate::analysis::cfg::joins::{control_dependences, immediate_post_dominators};
 use crate::analysis::cfg::loops::loops;
-use crate::analysis::code::{Code, Globals, Step};
+use crate::analysis::code::{Globals, SsaFunction, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer, diverges};
-use crate::coverage::LEAVE;
+use crate::coverage::EXIT_BLOCK;
 use crate::isa::{self, ControlFlow, Yields};
-use crate::syntax::{Function, Instruction, Space};
+use crate::syntax::{Function, Instruction, StateSpace};
 
 /// The values that determine the duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deciding {
+pub struct DurationInputs {
     /// One flag per parameter, in declaration order.
     pub parameters: Vec<bool>,
     /// True for each of those parameters that may reach the condition of a branch in a loop, and so bound its
     /// iterations.
-    pub turns: Vec<bool>,
+    pub iterations: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
-    /// True if the kernel is short and straight-line: no loop, no call and at most [`SHORT`] instructions.
+    /// True if the kernel is short and straight-line: no loop, no call and at most [`MAX_SHORT_INSTRUCTIONS`] instructions.
     pub short: bool,
 }
 
 /// The maximum number of instructions of a short kernel. Even if each waited for memory, it would only last some
 /// microseconds.
-pub const SHORT: usize = 512;
+pub const MAX_SHORT_INSTRUCTIONS: usize = 512;
 
 /// The label of loaded data. The parameters of one round have the labels below it.
 const DATA: u32 = Labels::BITS - 1;
@@ -42,38 +42,44 @@ const DATA: u32 = Labels::BITS - 1;
 /// # Complexity
 ///
 /// Linear in the body for every 63 parameters.
-pub fn deciding(function: &Function<'_>) -> Deciding {
+pub fn duration_inputs(function: &Function<'_>) -> DurationInputs {
     let count = function.parameters.len();
     if function.body.is_none() {
         let none = vec![false; count];
-        return Deciding { parameters: none.clone(), turns: none, data: false, short: false };
+        return DurationInputs { parameters: none.clone(), iterations: none, data: false, short: false };
     }
     let Some(code) = ssa::build(function, &Globals::none()) else {
         let all = vec![true; count];
-        return Deciding { parameters: all.clone(), turns: all, data: true, short: false };
+        return DurationInputs { parameters: all.clone(), iterations: all, data: true, short: false };
     };
     let in_loop = blocks_in_loops(&code);
     let decides = deciding_blocks(&code, &in_loop);
     let calls = |step: &Step<'_, '_>| step.instruction.is_some_and(|i| effect::effect(i) == Effect::Call);
-    let short = code.steps.len() <= SHORT && loops(&code.cfg, 0).is_empty() && !code.steps.iter().any(calls);
+    let short = code.steps.len() <= MAX_SHORT_INSTRUCTIONS
+        && loops(&code.cfg, 0).is_empty()
+        && !code.steps.iter().any(calls);
     let none = vec![false; count];
-    let mut deciding = Deciding { parameters: none.clone(), turns: none, data: false, short };
+    let mut duration_inputs =
+        DurationInputs { parameters: none.clone(), iterations: none, data: false, short };
     for first in (0..count.max(1)).step_by(DATA as usize) {
-        let mut taint = Taint::new(&code, 0..code.cfg.blocks.len() as u32, Decisions { first: first as u32 });
+        let mut taint =
+            Taint::new(&code, 0..code.cfg.blocks.len() as u32, DurationRules { first: first as u32 });
         taint.settle();
         let read_by = |blocks: &[bool]| {
             let found = code.steps.iter().filter(|step| decides_at(step, blocks));
             found.fold(0, |found, step| found | taint.reads(step))
         };
         let (found, bounds) = (read_by(&decides), read_by(&in_loop));
-        deciding.data |= found & 1 << DATA != 0;
-        for (labels, flags) in [(found, &mut deciding.parameters), (bounds, &mut deciding.turns)] {
+        duration_inputs.data |= found & 1 << DATA != 0;
+        for (labels, flags) in
+            [(found, &mut duration_inputs.parameters), (bounds, &mut duration_inputs.iterations)]
+        {
             for (at, flag) in flags[first..].iter_mut().take(DATA as usize).enumerate() {
                 *flag = labels & 1 << at != 0;
             }
         }
     }
-    deciding
+    duration_inputs
 }
 
 /// Returns true if the operands of a step decide.
@@ -82,7 +88,7 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
     match effect::effect(instruction) {
         Effect::Call => true,
         // Arguments of a call are stores to its parameters.
-        Effect::Store => instruction.space() == Some(Space::Param),
+        Effect::Store => instruction.space() == Some(StateSpace::Param),
         Effect::Control => diverges(step) && decides[step.block as usize],
         Effect::Compute
         | Effect::Load
@@ -94,7 +100,7 @@ fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
 }
 
 /// Returns one flag per block: true if it is in a loop.
-fn blocks_in_loops(code: &Code<'_, '_>) -> Vec<bool> {
+fn blocks_in_loops(code: &SsaFunction<'_, '_>) -> Vec<bool> {
     let mut in_loop = vec![false; code.cfg.blocks.len()];
     for (blocks, _) in loops(&code.cfg, 0) {
         blocks.iter().for_each(|&block| in_loop[block as usize] = true);
@@ -103,9 +109,9 @@ fn blocks_in_loops(code: &Code<'_, '_>) -> Vec<bool> {
 }
 
 /// Returns one flag per block: true if the branch at its end decides if a loop runs or how often.
-fn deciding_blocks(code: &Code<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
+fn deciding_blocks(code: &SsaFunction<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
     let successors = successors(code);
-    let depends = dependences(&successors, &joins(&successors));
+    let depends = control_dependences(&successors, &immediate_post_dominators(&successors));
     let mut decides = in_loop.to_vec();
     let mut work: Vec<u32> = (0..in_loop.len() as u32).filter(|&block| in_loop[block as usize]).collect();
     while let Some(block) = work.pop() {
@@ -118,9 +124,9 @@ fn deciding_blocks(code: &Code<'_, '_>, in_loop: &[bool]) -> Vec<bool> {
     decides
 }
 
-/// Returns the successors of each block, with [`LEAVE`] for an exit. A block that only leads to a trap is not a
+/// Returns the successors of each block, with [`EXIT_BLOCK`] for an exit. A block that only leads to a trap is not a
 /// successor, because a trap aborts the launch.
-fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
+fn successors(code: &SsaFunction<'_, '_>) -> Vec<Vec<u32>> {
     let cfg = &code.cfg;
     let ranges = code.ranges();
     let last = |block: usize| ranges[block].clone().next_back().map(|last| &code.steps[last as usize]);
@@ -129,8 +135,10 @@ fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     for (at, block) in cfg.blocks.iter().enumerate() {
         let mut block_successors = block.successors.clone();
         match last(at).and_then(flow) {
-            Some(ControlFlow::Return | ControlFlow::Exit) => block_successors.push(LEAVE),
-            Some(ControlFlow::Next) | None if block_successors.is_empty() => block_successors.push(LEAVE),
+            Some(ControlFlow::Return | ControlFlow::Exit) => block_successors.push(EXIT_BLOCK),
+            Some(ControlFlow::Next) | None if block_successors.is_empty() => {
+                block_successors.push(EXIT_BLOCK)
+            }
             Some(ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap) | None => {
             }
         }
@@ -138,7 +146,7 @@ fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
     }
     let mut leaves = vec![false; successors.len()];
     let mut work: Vec<u32> =
-        (0..successors.len() as u32).filter(|&at| successors[at as usize].contains(&LEAVE)).collect();
+        (0..successors.len() as u32).filter(|&at| successors[at as usize].contains(&EXIT_BLOCK)).collect();
     work.iter().for_each(|&block| leaves[block as usize] = true);
     while let Some(block) = work.pop() {
         for &from in &cfg.blocks[block as usize].predecessors {
@@ -148,22 +156,22 @@ fn successors(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
         }
     }
     for successors in &mut successors {
-        if successors.iter().any(|&to| to == LEAVE || leaves[to as usize]) {
-            successors.retain(|&to| to == LEAVE || leaves[to as usize]);
+        if successors.iter().any(|&to| to == EXIT_BLOCK || leaves[to as usize]) {
+            successors.retain(|&to| to == EXIT_BLOCK || leaves[to as usize]);
         }
     }
     successors
 }
 
 /// The taint labels of one round: up to 63 parameters and one for data.
-struct Decisions {
+struct DurationRules {
     first: u32,
 }
 
-impl Rules for Decisions {
+impl Rules for DurationRules {
     fn transfer(&self, step: &Step<'_, '_>) -> Transfer {
         let Some(instruction) = step.instruction else { return Transfer::Reads };
-        let of_thread = matches!(instruction.space(), Some(Space::Local | Space::Param));
+        let of_thread = matches!(instruction.space(), Some(StateSpace::Local | StateSpace::Param));
         match effect::yields(instruction) {
             Yields::Loaded | Yields::Fixed if of_thread => Transfer::Reads,
             Yields::Loaded | Yields::Fixed | Yields::Observed => Transfer::Only(1 << DATA),
@@ -185,7 +193,7 @@ impl Rules for Decisions {
     }
 
     fn is_followed(&self, instruction: &Instruction<'_>) -> bool {
-        instruction.space() == Some(Space::Local)
+        instruction.space() == Some(StateSpace::Local)
     }
 
     fn through_branches(&self) -> bool {
@@ -207,9 +215,9 @@ mod tests {
         of_text(&text).parameters
     }
 
-    fn of_text(text: &str) -> Deciding {
+    fn of_text(text: &str) -> DurationInputs {
         let module = crate::syntax::parse(text).expect("it is PTX");
-        deciding(module.entry("k").expect("it has the kernel"))
+        duration_inputs(module.entry("k").expect("it has the kernel"))
     }
 
     fn text(parameters: &str, body: &str) -> String {
@@ -234,7 +242,7 @@ mod tests {
         let body = "ld.param.u32 %r1, [a]; ld.param.u32 %r2, [b]; setp.eq.u32 %p1, %r1, 0; @%p1 bra E; mov.u32 %r3, 0; \
                     L: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, %r2; @%p2 bra L; E: ret;";
         let found = of_text(&text(".param .u32 a, .param .u32 b", body));
-        assert_eq!((found.parameters, found.turns), (vec![true, true], vec![false, true]));
+        assert_eq!((found.parameters, found.iterations), (vec![true, true], vec![false, true]));
     }
 
     #[test]
@@ -301,8 +309,8 @@ mod tests {
         let body = "ld.param.u32 %r1, [a64]; ld.param.u32 %r2, [a129]; add.s32 %r1, %r1, %r2; mov.u32 %r3, 0;\n\
             L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r1; @%p1 bra L;";
         let found = of(&names.join(", "), body);
-        let deciding: Vec<usize> = (0..130).filter(|&at| found[at]).collect();
-        assert_eq!(deciding, [64, 129]);
+        let duration_inputs: Vec<usize> = (0..130).filter(|&at| found[at]).collect();
+        assert_eq!(duration_inputs, [64, 129]);
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! An unknown instruction may read and write through every address operand, and may store every register operand.
 
-use crate::isa::{self, Addresses, Defines, StateSpace, Synchronises, Yields};
-use crate::syntax::{Instruction, Operand, Space, Type};
+use crate::isa::{self, Addresses, Defines, SpaceSource, Synchronises, Yields};
+use crate::syntax::{Instruction, Operand, StateSpace, Type};
 
 /// The kind of access through an address operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub(crate) enum AccessKind {
 
 /// An access through an address operand, numbered in operand order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Touch {
+pub(crate) struct OperandAccess {
     pub how: AccessKind,
     /// Generic if absent.
-    pub space: Option<Space>,
+    pub space: Option<StateSpace>,
     /// The size in bytes, if known.
     pub size: Option<u32>,
 }
@@ -51,20 +51,20 @@ pub(crate) enum Effect {
 /// Returns the effect of an instruction.
 pub(crate) fn effect(instruction: &Instruction<'_>) -> Effect {
     match isa::row(instruction.op()).effect {
-        isa::Effect::Compute => Effect::Compute,
-        isa::Effect::Load => Effect::Load,
-        isa::Effect::Store if instruction.has("async") || instruction.has("bulk") => Effect::Memory,
-        isa::Effect::Store => Effect::Store,
-        isa::Effect::Memory => Effect::Memory,
-        isa::Effect::Wmma if instruction.has("mma") => Effect::Compute,
-        isa::Effect::Wmma => Effect::Memory,
-        isa::Effect::Fence if instruction.has("tensormap::generic") => Effect::Memory,
-        isa::Effect::Fence | isa::Effect::Control => Effect::Control,
-        isa::Effect::TextureRead => Effect::Texture(false),
-        isa::Effect::TextureWrite => Effect::Texture(true),
-        isa::Effect::Call => Effect::Call,
-        isa::Effect::Alloca => Effect::Alloca,
-        isa::Effect::Unknown => Effect::Unknown,
+        isa::EffectClass::Compute => Effect::Compute,
+        isa::EffectClass::Load => Effect::Load,
+        isa::EffectClass::Store if instruction.has("async") || instruction.has("bulk") => Effect::Memory,
+        isa::EffectClass::Store => Effect::Store,
+        isa::EffectClass::Memory => Effect::Memory,
+        isa::EffectClass::Wmma if instruction.has("mma") => Effect::Compute,
+        isa::EffectClass::Wmma => Effect::Memory,
+        isa::EffectClass::Fence if instruction.has("tensormap::generic") => Effect::Memory,
+        isa::EffectClass::Fence | isa::EffectClass::Control => Effect::Control,
+        isa::EffectClass::TextureRead => Effect::Texture(false),
+        isa::EffectClass::TextureWrite => Effect::Texture(true),
+        isa::EffectClass::Call => Effect::Call,
+        isa::EffectClass::Alloca => Effect::Alloca,
+        isa::EffectClass::Unknown => Effect::Unknown,
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
 pub(crate) fn yields(instruction: &Instruction<'_>) -> Yields {
     match effect(instruction) {
         // `wmma.mma` shares its row with the loads of fragments.
-        Effect::Compute if isa::row(instruction.op()).effect == isa::Effect::Wmma => Yields::Computed,
+        Effect::Compute if isa::row(instruction.op()).effect == isa::EffectClass::Wmma => Yields::Computed,
         Effect::Compute
         | Effect::Load
         | Effect::Store
@@ -138,20 +138,20 @@ pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
 }
 
 /// Returns the access through the `nth` address of an instruction that is neither a call nor a texture access.
-pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
+pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> OperandAccess {
     let row = isa::row(instruction.op());
     let has = |modifier| instruction.has(modifier);
-    let asynchronous = row.space == StateSpace::NamedUnlessAsync && (has("async") || has("bulk"));
+    let asynchronous = row.space == SpaceSource::NamedUnlessAsync && (has("async") || has("bulk"));
     let to_shared = asynchronous && !(has("async") && has("release"));
     let space = match row.space {
-        StateSpace::Shared => Some(Space::Shared),
-        StateSpace::NamedUnlessAsync if to_shared => Some(Space::Shared),
-        StateSpace::Named | StateSpace::NamedUnlessAsync | StateSpace::ByForm | StateSpace::None => {
+        SpaceSource::Shared => Some(StateSpace::Shared),
+        SpaceSource::NamedUnlessAsync if to_shared => Some(StateSpace::Shared),
+        SpaceSource::Named | SpaceSource::NamedUnlessAsync | SpaceSource::ByForm | SpaceSource::None => {
             instruction.space()
         }
     };
-    let any_size = |how| Touch { how, space, size: None };
-    let sized = |how| Touch { how, space, size: Some(sizes(instruction).0) };
+    let any_size = |how| OperandAccess { how, space, size: None };
+    let sized = |how| OperandAccess { how, space, size: Some(sizes(instruction).0) };
     match row.addresses {
         Addresses::Load if nth == 0 => sized(AccessKind::Read),
         Addresses::Store if asynchronous => any_size(AccessKind::Write),
@@ -170,10 +170,10 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
         Addresses::Multimem if nth == 0 && has("red") => any_size(AccessKind::Atomic),
         Addresses::Tensormap if nth == 0 && has("replace") => any_size(AccessKind::Write),
         Addresses::Tensormap if nth == 0 => {
-            Touch { how: AccessKind::Write, space: Some(Space::Global), size: None }
+            OperandAccess { how: AccessKind::Write, space: Some(StateSpace::Global), size: None }
         }
         Addresses::Tensormap if nth == 1 => {
-            Touch { how: AccessKind::Read, space: Some(Space::Shared), size: None }
+            OperandAccess { how: AccessKind::Read, space: Some(StateSpace::Shared), size: None }
         }
         Addresses::Copy => copy(instruction, nth),
         Addresses::Load
@@ -183,7 +183,9 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
         | Addresses::Multimem
         | Addresses::Tensormap
         | Addresses::None
-        | Addresses::Unknown => Touch { how: AccessKind::Unknown, space: instruction.space(), size: None },
+        | Addresses::Unknown => {
+            OperandAccess { how: AccessKind::Unknown, space: instruction.space(), size: None }
+        }
     }
 }
 
@@ -193,19 +195,19 @@ pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<Access
     if isa::row(instruction.op()).addresses != Addresses::Copy || !is("tensor") || is("prefetch") {
         return None;
     }
-    match instruction.modifiers().find_map(Space::from_name) {
-        Some(Space::Global) if is("reduce") => Some(AccessKind::Atomic),
-        Some(Space::Global) => Some(AccessKind::Write),
+    match instruction.modifiers().find_map(StateSpace::from_name) {
+        Some(StateSpace::Global) if is("reduce") => Some(AccessKind::Atomic),
+        Some(StateSpace::Global) => Some(AccessKind::Write),
         _ => Some(AccessKind::Read),
     }
 }
 
 /// Returns an access of an asynchronous copy: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk` or a tensor form.
-fn copy(instruction: &Instruction<'_>, nth: usize) -> Touch {
-    let touch = |how, space| Touch { how, space, size: None };
+fn copy(instruction: &Instruction<'_>, nth: usize) -> OperandAccess {
+    let touch = |how, space| OperandAccess { how, space, size: None };
     let has = |modifier| instruction.has(modifier);
     if has("mbarrier") || has("commit_group") || has("wait_group") || has("wait_all") {
-        return touch(AccessKind::Write, Some(Space::Shared));
+        return touch(AccessKind::Write, Some(StateSpace::Shared));
     }
     // The tensor map is read. The address that it holds is not an operand.
     let tensor = has("tensor");
@@ -215,13 +217,13 @@ fn copy(instruction: &Instruction<'_>, nth: usize) -> Touch {
     if !has("async") {
         return touch(AccessKind::Unknown, None);
     }
-    let spaces: Vec<Space> = instruction.modifiers().filter_map(Space::from_name).collect();
+    let spaces: Vec<StateSpace> = instruction.modifiers().filter_map(StateSpace::from_name).collect();
     match (nth, &spaces[..]) {
-        (0 | 1, [_, _]) if tensor && spaces[nth] == Space::Global => touch(AccessKind::Read, None),
-        (0, [Space::Global, _]) if has("reduce") => touch(AccessKind::Atomic, Some(Space::Global)),
+        (0 | 1, [_, _]) if tensor && spaces[nth] == StateSpace::Global => touch(AccessKind::Read, None),
+        (0, [StateSpace::Global, _]) if has("reduce") => touch(AccessKind::Atomic, Some(StateSpace::Global)),
         (0, [to, _]) => touch(AccessKind::Write, Some(*to)),
         (1, [_, from]) => touch(AccessKind::Read, Some(*from)),
-        (2, [_, _]) => touch(AccessKind::Write, Some(Space::Shared)),
+        (2, [_, _]) => touch(AccessKind::Write, Some(StateSpace::Shared)),
         _ => touch(AccessKind::Unknown, None),
     }
 }
@@ -231,7 +233,7 @@ mod tests {
     use super::*;
     use crate::syntax::{Statement, parse};
 
-    fn touches(text: &str) -> Vec<(AccessKind, Option<Space>)> {
+    fn touches(text: &str) -> Vec<(AccessKind, Option<StateSpace>)> {
         let text = format!(".version 8.0\n.target sm_90\n.entry k() {{ {text}; }}");
         let module = parse(&text).unwrap();
         let body = module.entry("k").unwrap().body.as_ref().unwrap();
@@ -246,7 +248,7 @@ mod tests {
     #[test]
     fn copies_have_a_side_that_is_written() {
         use AccessKind::{Atomic, Nothing, Read, Write};
-        use Space::{Global, Shared};
+        use StateSpace::{Global, Shared};
         for (text, expected) in [
             (
                 "cp.async.cg.shared.global [%r1], [%rd1], 16",

@@ -7,22 +7,22 @@
 //! after a shift or mask the width of a register is no longer the width of an element. Bits that are only copied may
 //! have any type. register is not that of an element. Bits that are only copied may be of any type.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::analysis::copies::{Copies, Register};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
+use crate::analysis::copies::{MemoryCopies, MovedRegister};
 use crate::analysis::effect;
 use crate::analysis::floats::{self, is_behind_zeros, value};
 use crate::isa::{self, Addresses, Bitwise, Comparison, Opaque, Opcode, Operation, Selection};
-use crate::syntax::{Class, FloatFormat, Instruction};
+use crate::syntax::{FloatFormat, Instruction, TypeClass};
 use std::collections::BTreeSet;
 
 /// The maximum number of values followed for one access.
-const MOST_VALUES: usize = 256;
+const MAX_VALUES: usize = 256;
 /// The maximum number of accesses analysed per pointer.
-pub(crate) const MOST_ACCESSES: usize = 4096;
+pub(crate) const MAX_ACCESSES: usize = 4096;
 
 /// The uses of the bits that an access moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Use {
+pub struct BitUse {
     /// True for a store, whose bits are also analysed individually.
     pub stores: bool,
     /// The bytes of the access per register; 0 without a register.
@@ -43,7 +43,7 @@ pub struct Use {
 
 /// The relation of a followed value to the bits of the access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
+enum BitRelation {
     /// The value is all bits of one register of the access.
     Whole,
     /// The value is a multiple of them.
@@ -55,9 +55,9 @@ enum State {
 }
 
 /// Returns the uses of the bits that a step of a function moves.
-pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
+pub(crate) fn moved(code: &SsaFunction<'_, '_>, copies: &MemoryCopies, at: u32) -> BitUse {
     let step = &code.steps[at as usize];
-    let mut uses = Use::default();
+    let mut uses = BitUse::default();
     let Some(instruction) = step.instruction else { return uses };
     let last = instruction.types().next_back();
     // For matrices, reducing copies and similar instructions the type is that of an element.
@@ -78,7 +78,7 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     } else if !is_typed {
         uses.floats = found.moved;
     }
-    let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
+    let mut follow = ElementWalk { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
     match (addresses, last) {
         (Addresses::Load | Addresses::Store | Addresses::Update, Some(_)) => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
@@ -91,13 +91,13 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             follow.forward(values(&step.defines));
             let data = step.sources.iter().filter_map(value);
             follow.seen.clear();
-            follow.backward(data.map(|value| (value, State::Whole)).collect());
+            follow.backward(data.map(|value| (value, BitRelation::Whole)).collect());
             follow.seen.clear();
             let loaded = std::mem::take(&mut follow.loaded);
             follow.forward(loaded);
         }
         (Addresses::Copy, _) => {
-            let loads = follow.loads(at, None, State::Piece);
+            let loads = follow.loads(at, None, BitRelation::Piece);
             follow.forward(loads);
         }
         (Addresses::Load | Addresses::Store | Addresses::Update, None)
@@ -119,17 +119,17 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
 /// Returns true for an atomic that computes with integers.
 fn counts(instruction: &Instruction<'_>) -> bool {
     isa::row(instruction.op()).addresses == Addresses::Update
-        && instruction.types().all(|ty| ty.class() != Class::Float)
+        && instruction.types().all(|ty| ty.class() != TypeClass::Float)
         && instruction.modifiers().any(|m| matches!(m, "add" | "min" | "max" | "inc" | "dec"))
 }
 
-fn values(defines: &[u32]) -> Vec<(u32, State)> {
-    defines.iter().filter(|&&value| value != NONE).map(|&value| (value, State::Whole)).collect()
+fn values(defines: &[u32]) -> Vec<(u32, BitRelation)> {
+    defines.iter().filter(|&&value| value != NONE).map(|&value| (value, BitRelation::Whole)).collect()
 }
 
 /// The position of the followed bits in an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum BitSide {
     Operand,
     Result,
 }
@@ -152,7 +152,7 @@ enum BitEffect {
     Ends,
 }
 
-fn effect_on(step: &Step<'_, '_>, side: Side, width: u32) -> BitEffect {
+fn effect_on(step: &Step<'_, '_>, side: BitSide, width: u32) -> BitEffect {
     let Some(instruction) = step.instruction else { return BitEffect::Moves };
     match isa::row(instruction.op()).operation {
         Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => BitEffect::Packs,
@@ -165,7 +165,7 @@ fn effect_on(step: &Step<'_, '_>, side: Side, width: u32) -> BitEffect {
         Operation::Arithmetic(_)
         | Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber)
         | Operation::Opaque(Opaque::Integer) => {
-            match instruction.types().all(|ty| ty.class() != Class::Float) {
+            match instruction.types().all(|ty| ty.class() != TypeClass::Float) {
                 true => BitEffect::Integer,
                 false => BitEffect::Ends,
             }
@@ -183,65 +183,71 @@ fn effect_on(step: &Step<'_, '_>, side: Side, width: u32) -> BitEffect {
 /// Returns the effect of a conversion. A conversion between integers moves the bits unless it narrows them; one that
 /// produces a whole element from fewer bits widens them. In a conversion between an integer and a float, the integer
 /// side is an integer.
-fn conversion(instruction: &Instruction<'_>, side: Side, width: u32) -> BitEffect {
+fn conversion(instruction: &Instruction<'_>, side: BitSide, width: u32) -> BitEffect {
     let mut types = instruction.types();
     let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return BitEffect::Ends };
     match (side, to.class(), from.class()) {
-        (_, Class::Float, Class::Float) => BitEffect::Ends,
-        (Side::Operand, Class::Float, _) | (Side::Result, _, Class::Float) => BitEffect::Integer,
-        (Side::Result, Class::Float, _) | (Side::Operand, _, Class::Float) => BitEffect::Ends,
+        (_, TypeClass::Float, TypeClass::Float) => BitEffect::Ends,
+        (BitSide::Operand, TypeClass::Float, _) | (BitSide::Result, _, TypeClass::Float) => {
+            BitEffect::Integer
+        }
+        (BitSide::Result, TypeClass::Float, _) | (BitSide::Operand, _, TypeClass::Float) => BitEffect::Ends,
         _ if to.size().min(from.size()) >= width => BitEffect::Moves,
-        (Side::Result, ..) if to.size() >= width => BitEffect::Widens,
+        (BitSide::Result, ..) if to.size() >= width => BitEffect::Widens,
         _ => BitEffect::Changes,
     }
 }
 
-struct Follow<'c, 'm, 'a> {
-    code: &'c Code<'m, 'a>,
-    copies: &'c Copies,
-    uses: Use,
+struct ElementWalk<'c, 'm, 'a> {
+    code: &'c SsaFunction<'m, 'a>,
+    copies: &'c MemoryCopies,
+    uses: BitUse,
     /// The loads that may alias followed stores.
-    loaded: Vec<(u32, State)>,
-    seen: BTreeSet<(u32, State)>,
+    loaded: Vec<(u32, BitRelation)>,
+    seen: BTreeSet<(u32, BitRelation)>,
 }
 
-impl Follow<'_, '_, '_> {
-    fn integer(&mut self, state: State) {
+impl ElementWalk<'_, '_, '_> {
+    fn integer(&mut self, state: BitRelation) {
         match state {
-            State::Whole | State::Scaled => self.uses.integers = true,
-            State::Piece | State::Changed => self.uses.parts = true,
+            BitRelation::Whole | BitRelation::Scaled => self.uses.integers = true,
+            BitRelation::Piece | BitRelation::Changed => self.uses.parts = true,
         }
     }
 
-    fn next(&mut self, list: &mut Vec<(u32, State)>, more: impl IntoIterator<Item = (u32, State)>) {
+    fn next(
+        &mut self,
+        list: &mut Vec<(u32, BitRelation)>,
+        more: impl IntoIterator<Item = (u32, BitRelation)>,
+    ) {
         for entry in more {
-            if self.seen.len() < MOST_VALUES && self.seen.insert(entry) {
+            if self.seen.len() < MAX_VALUES && self.seen.insert(entry) {
                 list.push(entry);
             }
         }
     }
 
     /// Follows values forward to their users.
-    fn forward(&mut self, mut list: Vec<(u32, State)>) {
+    fn forward(&mut self, mut list: Vec<(u32, BitRelation)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
             for &user in &self.code.users[value as usize] {
                 let step = &self.code.steps[user as usize];
                 if !step.sources.iter().any(|source| floats::value(source) == Some(value)) {
                     // The user has the value as an address or guard, or a guarded definition keeps it.
-                    let address = |source: &Source<'_>| matches!(source, Source::Memory(Place::Value(at), _) if *at == value);
+                    let address = |source: &Source<'_>| matches!(source, Source::Memory(Referent::Value(at), _) if *at == value);
                     if step.sources.iter().any(address) {
                         self.integer(state);
                     }
                     continue;
                 }
-                let behind = match effect_on(step, Side::Operand, self.uses.width) {
+                let behind = match effect_on(step, BitSide::Operand, self.uses.width) {
                     BitEffect::Moves | BitEffect::Widens => state,
                     // Matches the conversion of `bf16` to `f32`.
-                    BitEffect::Packs if is_behind_zeros(step) => State::Changed,
-                    BitEffect::Packs => state.max(State::Piece),
-                    BitEffect::Scales => state.max(State::Scaled),
-                    BitEffect::Changes => State::Changed,
+                    BitEffect::Packs if is_behind_zeros(step) => BitRelation::Changed,
+                    BitEffect::Packs => state.max(BitRelation::Piece),
+                    BitEffect::Scales => state.max(BitRelation::Scaled),
+                    BitEffect::Changes => BitRelation::Changed,
                     BitEffect::Integer => {
                         self.integer(state);
                         continue;
@@ -251,7 +257,7 @@ impl Follow<'_, '_, '_> {
                             self.integer(state);
                         }
                         let store = step.instruction.filter(|found| found.op() == Opcode::St);
-                        if let Some(store) = store.filter(|_| state == State::Whole) {
+                        if let Some(store) = store.filter(|_| state == BitRelation::Whole) {
                             self.resized(effect::sizes(store).1);
                         }
                         let loads = self.loads(user, Some(value), state);
@@ -266,21 +272,21 @@ impl Follow<'_, '_, '_> {
     }
 
     /// Follows values backward to their definitions.
-    fn backward(&mut self, mut list: Vec<(u32, State)>) {
+    fn backward(&mut self, mut list: Vec<(u32, BitRelation)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
             let Some(at) = self.code.defining(value) else { continue };
             let step = &self.code.steps[at as usize];
-            let before = match effect_on(step, Side::Result, self.uses.width) {
+            let before = match effect_on(step, BitSide::Result, self.uses.width) {
                 BitEffect::Moves => state,
-                BitEffect::Widens if state == State::Whole => {
+                BitEffect::Widens if state == BitRelation::Whole => {
                     self.integer(state);
                     continue;
                 }
-                BitEffect::Widens => State::Changed,
-                BitEffect::Packs => state.max(State::Piece),
-                BitEffect::Scales => state.max(State::Scaled),
-                BitEffect::Changes => State::Changed,
+                BitEffect::Widens => BitRelation::Changed,
+                BitEffect::Packs => state.max(BitRelation::Piece),
+                BitEffect::Scales => state.max(BitRelation::Scaled),
+                BitEffect::Changes => BitRelation::Changed,
                 BitEffect::Integer => {
                     self.integer(state);
                     continue;
@@ -291,7 +297,7 @@ impl Follow<'_, '_, '_> {
                         self.integer(state);
                     }
                     if let Some(load) = step.instruction.filter(|found| found.op() == Opcode::Ld) {
-                        if state == State::Whole {
+                        if state == BitRelation::Whole {
                             self.resized(effect::sizes(load).1);
                         }
                         self.loaded.push((value, state));
@@ -320,23 +326,27 @@ impl Follow<'_, '_, '_> {
 
     /// Returns true for a load of an integer parameter of the kernel.
     fn is_integer_parameter(&self, step: &Step<'_, '_>) -> bool {
-        let [Source::Memory(Place::Parameter(parameter), _)] = step.sources[..] else { return false };
+        let [Source::Memory(Referent::Parameter(parameter), _)] = step.sources[..] else { return false };
         let declared = self.code.function.parameters.get(parameter as usize);
-        declared.is_some_and(|declared| declared.class() == Class::Integer)
+        declared.is_some_and(|declared| declared.class() == TypeClass::Integer)
     }
 
     /// Returns the loaded values that may alias a store.
-    fn loads(&self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
+    fn loads(&self, step: u32, value: Option<u32>, state: BitRelation) -> Vec<(u32, BitRelation)> {
         self.aliases(self.copies.loads(self.code, step, value), state)
     }
 
     /// Returns the stored values that may alias a load.
-    fn stores(&self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
+    fn stores(&self, step: u32, value: u32, state: BitRelation) -> Vec<(u32, BitRelation)> {
         self.aliases(self.copies.stores(self.code, step, value), state)
     }
 
-    fn aliases(&self, registers: impl Iterator<Item = Register>, state: State) -> Vec<(u32, State)> {
-        let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
+    fn aliases(
+        &self,
+        registers: impl Iterator<Item = MovedRegister>,
+        state: BitRelation,
+    ) -> Vec<(u32, BitRelation)> {
+        let state = |width| if width == self.uses.width { state } else { state.max(BitRelation::Piece) };
         registers.map(|register| (register.value, state(register.width))).collect()
     }
 }

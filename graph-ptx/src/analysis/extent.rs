@@ -6,15 +6,15 @@
 //! 2^31 threads along each axis, in which thread indices are not negative.
 
 use crate::analysis::bits;
-use crate::analysis::code::{Code, NONE, Place, Source, StepId};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, StepId};
 use crate::analysis::condition::{Conditions, Fact};
 use crate::analysis::effect::{self, Effect};
-use crate::analysis::facts::{Lost, Reach, Site, Start, Touched};
+use crate::analysis::facts::{AccessBound, PointerAccess, Site, Unbounded, VectorBound};
 use crate::analysis::flow::Flow;
-use crate::analysis::trace::{canonical, definition, parameter, thread_place};
+use crate::analysis::trace::{canonical, definition, parameter, thread_registers};
 use crate::isa::{self, Arithmetic, Bitwise, Operation, unfollowed};
 use crate::poly::Poly;
-use crate::syntax::{Class, Instruction};
+use crate::syntax::{Instruction, TypeClass};
 use std::collections::BTreeMap;
 
 mod derived;
@@ -22,48 +22,48 @@ mod derived;
 /// Variables of at least this number are atoms: they stand for the bounded value of that number minus `ATOM`.
 const ATOM: u32 = 1 << 24;
 /// The maximum depth and number of values of an expression; larger ones have no bound.
-const DEPTH: u32 = 48;
-const NODES: u32 = 400;
+const MAX_DEPTH: u32 = 48;
+const MAX_NODES: u32 = 400;
 /// The maximum number of terms of a polynomial; larger ones have no bound.
-const TERMS: usize = 12;
+const MAX_TERMS: usize = 12;
 /// The maximum number of analysed accesses per pointer and of bounds kept per access.
-const MOST_ACCESSES: usize = 256;
-const MOST_BOUNDS: usize = 4;
+const MAX_ACCESSES: usize = 256;
+const MAX_BOUNDS: usize = 4;
 
 /// The result of [`reaches`].
-pub(crate) struct Reaches {
+pub(crate) struct AccessBounds {
     /// One bound per access; `None` if some access has no bound.
-    pub all: Option<Vec<Reach>>,
+    pub all: Option<Vec<AccessBound>>,
     /// The bounds that some launch reaches.
-    pub met: Vec<Reach>,
+    pub tight: Vec<AccessBound>,
     /// The first access without a bound, and the reason.
-    pub unbounded: Option<(Site, Lost)>,
+    pub unbounded: Option<(Site, Unbounded)>,
 }
 
 /// Finds the bounds of the accesses through one pointer.
-pub(crate) fn reaches(
+pub(crate) fn access_bounds(
     flow: &Flow<'_, '_, '_>,
-    touched: &[Touched],
+    touched: &[PointerAccess],
     site: impl Fn(StepId) -> Site,
-) -> Reaches {
-    let mut reaches = Reaches { all: Some(Vec::new()), met: Vec::new(), unbounded: None };
-    if touched.len() > MOST_ACCESSES {
+) -> AccessBounds {
+    let mut reaches = AccessBounds { all: Some(Vec::new()), tight: Vec::new(), unbounded: None };
+    if touched.len() > MAX_ACCESSES {
         reaches.all = None;
     }
     let mut conditions = Conditions::new(&flow.kernel);
-    for touched in touched.iter().take(MOST_ACCESSES) {
-        let (mut bound, mut lost) = (None, Lost::Form);
+    for touched in touched.iter().take(MAX_ACCESSES) {
+        let (mut bound, mut lost) = (None, Unbounded::Form);
         if touched.at.instance == 0 && touched.definite {
-            let mut bounds = Bounds::new(&flow.kernel, flow.taken.pointers, &mut conditions, touched.at.step);
+            let mut bounds = Bounds::new(&flow.kernel, flow.kinds.pointers, &mut conditions, touched.at.step);
             bound = bounds.access();
             let at = |step: u32| site(StepId { step, ..touched.at });
-            lost = bounds.lost.map_or(Lost::Form, |lost| lost.reason(&flow.kernel, at));
+            lost = bounds.lost.map_or(Unbounded::Form, |lost| lost.reason(&flow.kernel, at));
         }
         match bound {
-            Some((bytes, starts, met)) => {
-                let reach = Reach { bytes, starts, site: site(touched.at) };
-                if met && reach.bytes.len() == 1 {
-                    reaches.met.push(reach.clone());
+            Some((bytes, starts, tight)) => {
+                let reach = AccessBound { bytes, starts, site: site(touched.at) };
+                if tight && reach.bytes.len() == 1 {
+                    reaches.tight.push(reach.clone());
                 }
                 if let Some(all) = &mut reaches.all {
                     all.push(reach);
@@ -80,7 +80,7 @@ pub(crate) fn reaches(
 
 /// Evaluates expressions at one step.
 struct Bounds<'s, 'm, 'a> {
-    code: &'s Code<'m, 'a>,
+    code: &'s SsaFunction<'m, 'a>,
     pointers: &'s [bool],
     step: u32,
     facts: Vec<Fact>,
@@ -88,12 +88,12 @@ struct Bounds<'s, 'm, 'a> {
     plain: bool,
     nodes: u32,
     /// The first value that is not a polynomial.
-    lost: Option<At>,
+    lost: Option<StopPoint>,
 }
 
 /// The reason that the evaluation of an expression stopped, with the defining step.
 #[derive(Clone, Copy)]
-enum At {
+enum StopPoint {
     Step(u32),
     Undefined,
     Large,
@@ -101,7 +101,7 @@ enum At {
 
 impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
     fn new(
-        code: &'s Code<'m, 'a>,
+        code: &'s SsaFunction<'m, 'a>,
         pointers: &'s [bool],
         conditions: &mut Conditions<'s, 'm, 'a>,
         step: u32,
@@ -113,7 +113,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
 
     /// Returns the upper bounds of the access in bytes from its pointer, and its bounds by vector start. The flag is
     /// true if there is a single bound and some launch reaches it.
-    fn access(&mut self) -> Option<(Vec<Poly>, Vec<Start>, bool)> {
+    fn access(&mut self) -> Option<(Vec<Poly>, Vec<VectorBound>, bool)> {
         let step = &self.code.steps[self.step as usize];
         let instruction = step.instruction?;
         let mut addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..)));
@@ -122,7 +122,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         };
         let size = effect::touch(instruction, 0).size?;
         let address = match place {
-            Place::Value(value) => self.value(*value, 0)?.plus(&Poly::constant(i128::from(*offset)))?,
+            Referent::Value(value) => self.value(*value, 0)?.plus(&Poly::constant(i128::from(*offset)))?,
             _ => return None,
         };
         // The pointer must occur exactly once and with coefficient 1, since the access goes through it.
@@ -135,13 +135,13 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             return None;
         }
         let starts = self.starts(&distance, size).unwrap_or_default();
-        let (bytes, met) = self.substitute(&distance)?;
-        Some((bytes, starts, met))
+        let (bytes, tight) = self.substitute(&distance)?;
+        Some((bytes, starts, tight))
     }
 
     /// Returns a bound by vector start for each atom that is a multiple of at least 2 and is multiplied only by
     /// parameters.
-    fn starts(&self, distance: &Poly, size: u32) -> Option<Vec<Start>> {
+    fn starts(&self, distance: &Poly, size: u32) -> Option<Vec<VectorBound>> {
         let mut starts = Vec::new();
         for atom in distance.variables().into_iter().filter(|&id| id >= ATOM) {
             let (multiple, tile) = bits::multiple(self.code, atom - ATOM);
@@ -149,7 +149,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             let mut is_linear = multiple.max(tile) > 1;
             for (product, coefficient) in distance.terms() {
                 let others: Vec<u32> = product.iter().copied().filter(|&id| id != atom).collect();
-                let term = Poly::of([(&others[..], coefficient)]);
+                let term = Poly::from_products([(&others[..], coefficient)]);
                 match product.len() - others.len() {
                     0 => rest = rest.plus(&term)?,
                     1 => {
@@ -163,8 +163,8 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 continue;
             }
             let (rests, _) = self.substitute(&rest)?;
-            for fact in self.facts.iter().filter(|fact| fact.value == atom - ATOM).take(MOST_BOUNDS) {
-                starts.extend(rests.iter().map(|rest| Start {
+            for fact in self.facts.iter().filter(|fact| fact.value == atom - ATOM).take(MAX_BOUNDS) {
+                starts.extend(rests.iter().map(|rest| VectorBound {
                     below: fact.below.clone(),
                     multiple,
                     tile,
@@ -191,16 +191,16 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 atoms.entry(id).or_insert_with(|| {
                     let mut bounds: Vec<Poly> = bounds.collect();
                     bounds.dedup();
-                    bounds.truncate(MOST_BOUNDS);
+                    bounds.truncate(MAX_BOUNDS);
                     bounds
                 });
             }
         }
-        let mut met =
+        let mut tight =
             self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.is_only_constraint(&atoms);
-        met &= self.facts.iter().all(|fact| fact.met || !atoms.contains_key(&(ATOM + fact.value)));
+        tight &= self.facts.iter().all(|fact| fact.tight || !atoms.contains_key(&(ATOM + fact.value)));
         let mut results = Vec::new();
-        for choice in 0..MOST_BOUNDS {
+        for choice in 0..MAX_BOUNDS {
             if choice > 0 && atoms.values().all(|bounds| bounds.len() <= choice) {
                 break;
             }
@@ -208,7 +208,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             for (product, coefficient) in poly.terms() {
                 let has_atoms = product.iter().any(|&id| id >= ATOM);
                 if coefficient < 0 && has_atoms {
-                    met = false;
+                    tight = false;
                     continue;
                 }
                 let mut term = Poly::constant(coefficient);
@@ -225,19 +225,19 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             }
             results.push(sum);
         }
-        Some((results, met))
+        Some((results, tight))
     }
 
     /// Returns true if no other comparison on the path involves the same thread index: for `x[i]`, the condition `i +
     /// 1 < n` is stronger than `i < n`.
     fn is_only_constraint(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
-        let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
+        let places: Vec<_> = atoms.keys().map(|atom| thread_registers(self.code, atom - ATOM)).collect();
         self.facts.iter().all(|fact| {
             let entered = |atom: &u32| {
                 definition(self.code, atom - ATOM).is_some_and(|step| {
                     step.instruction.is_none()
                         && step.sources.iter().any(|source| match source {
-                            Source::Place(Place::Value(value), 0) => {
+                            Source::Place(Referent::Value(value), 0) => {
                                 canonical(self.code, *value) == fact.value
                             }
                             _ => false,
@@ -247,7 +247,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             if fact.joined || atoms.contains_key(&(ATOM + fact.value)) || atoms.keys().any(entered) {
                 return true;
             }
-            let place = thread_place(self.code, fact.value);
+            let place = thread_registers(self.code, fact.value);
             match place {
                 None => atoms.is_empty(),
                 Some(place) => {
@@ -260,7 +260,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
     fn source(&mut self, source: &Source<'a>, depth: u32) -> Option<Poly> {
         match source {
             Source::Constant(value) => Some(Poly::constant(i128::from(*value))),
-            Source::Place(Place::Value(value), 0) => self.value(*value, depth + 1),
+            Source::Place(Referent::Value(value), 0) => self.value(*value, depth + 1),
             _ => None,
         }
     }
@@ -272,14 +272,15 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         let found = self.expression(value, depth);
         if found.is_none() && self.lost.is_none() {
             let at = self.code.defining(value);
-            let large = depth > DEPTH || self.nodes > NODES;
-            self.lost = Some(if large { At::Large } else { at.map_or(At::Undefined, At::Step) });
+            let large = depth > MAX_DEPTH || self.nodes > MAX_NODES;
+            self.lost =
+                Some(if large { StopPoint::Large } else { at.map_or(StopPoint::Undefined, StopPoint::Step) });
         }
         found
     }
 
     fn expression(&mut self, value: u32, depth: u32) -> Option<Poly> {
-        if depth > DEPTH || self.nodes > NODES || value == NONE {
+        if depth > MAX_DEPTH || self.nodes > MAX_NODES || value == NONE {
             return None;
         }
         if self.facts.iter().any(|fact| fact.value == value) {
@@ -297,7 +298,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             Some(poly) => poly,
             None => self.operation(instruction, &step.sources, depth)?,
         };
-        (poly.terms().count() <= TERMS).then_some(poly)
+        (poly.terms().count() <= MAX_TERMS).then_some(poly)
     }
 
     fn operation(
@@ -306,7 +307,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         sources: &[Source<'a>],
         depth: u32,
     ) -> Option<Poly> {
-        if instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
+        if instruction.types().any(|ty| ty.class() == TypeClass::Float || ty.size() < 4) {
             return None;
         }
         match (isa::row(instruction.op()).operation, sources) {
@@ -375,25 +376,25 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
     }
 }
 
-impl At {
+impl StopPoint {
     /// Returns the reason that the value at which the evaluation stopped has no bound.
-    fn reason(self, code: &Code<'_, '_>, site: impl Fn(u32) -> Site) -> Lost {
+    fn reason(self, code: &SsaFunction<'_, '_>, site: impl Fn(u32) -> Site) -> Unbounded {
         let at = match self {
-            At::Step(at) => at,
-            At::Undefined => return Lost::Form,
-            At::Large => return Lost::Large,
+            StopPoint::Step(at) => at,
+            StopPoint::Undefined => return Unbounded::Form,
+            StopPoint::Large => return Unbounded::Large,
         };
         let step = &code.steps[at as usize];
-        let Some(instruction) = step.instruction else { return Lost::Joined };
+        let Some(instruction) = step.instruction else { return Unbounded::Joined };
         let special = step.sources.iter().find_map(|source| match source {
             Source::Special(name) => Some((*name).to_owned()),
             _ => None,
         });
         match (special, effect::effect(instruction), &step.sources[..]) {
-            (Some(name), ..) => Lost::Special(name),
-            (None, Effect::Load, [Source::Memory(Place::Parameter(_), _)]) => Lost::Part,
-            (None, Effect::Load, _) => Lost::Loaded(site(at)),
-            _ => Lost::Computed(site(at)),
+            (Some(name), ..) => Unbounded::Special(name),
+            (None, Effect::Load, [Source::Memory(Referent::Parameter(_), _)]) => Unbounded::Part,
+            (None, Effect::Load, _) => Unbounded::Loaded(site(at)),
+            _ => Unbounded::Computed(site(at)),
         }
     }
 }

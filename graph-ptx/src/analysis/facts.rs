@@ -2,10 +2,10 @@
 //!
 //! `access` computes them. `declare` compares them with a kernel's declaration, and `report` prints them.
 
-use crate::analysis::bits::Stored;
+use crate::analysis::bits::StoredBits;
 use crate::analysis::code::StepId;
 use crate::analysis::effect::AccessKind;
-use crate::analysis::elements::Use;
+use crate::analysis::elements::BitUse;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
@@ -23,7 +23,7 @@ pub struct Site {
 
 /// The classification of a kernel's accesses through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum AccessClass {
     /// Neither read nor written.
     Nothing,
     /// Read, and never written.
@@ -38,23 +38,23 @@ pub enum Access {
     Unknown,
 }
 
-impl Access {
+impl AccessClass {
     /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Access::Nothing => "nothing",
-            Access::Reads => "reads",
-            Access::Writes => "writes",
-            Access::ReadsAndWrites => "reads and writes",
-            Access::Atomics => "atomics",
-            Access::Unknown => "unknown",
+            AccessClass::Nothing => "nothing",
+            AccessClass::Reads => "reads",
+            AccessClass::Writes => "writes",
+            AccessClass::ReadsAndWrites => "reads and writes",
+            AccessClass::Atomics => "atomics",
+            AccessClass::Unknown => "unknown",
         }
     }
 }
 
 /// The facts about a parameter. Each site is the first one in the file.
 #[derive(Clone, Debug, Default)]
-pub struct Parameter {
+pub struct ParameterFacts {
     /// A load that goes, or may go, through the parameter.
     pub reads: Option<Site>,
     /// A store that goes through the parameter.
@@ -71,34 +71,34 @@ pub struct Parameter {
     /// byte offset of those bits in the parameter, if known.
     pub base: Option<(Site, Option<i64>)>,
     /// For a pointer: an access whose base address is loaded through it.
-    pub table: Option<Table>,
+    pub table: Option<IndirectBase>,
     /// A bound in bytes for each access; `None` if some access has no bound.
-    pub reach: Option<Vec<Reach>>,
+    pub reach: Option<Vec<AccessBound>>,
     /// The bounds that some launch reaches. A declared extent of fewer bytes is an error.
-    pub met: Vec<Reach>,
+    pub tight: Vec<AccessBound>,
     /// An access without a bound, and the reason.
-    pub unbounded: Option<(Site, Lost)>,
+    pub unbounded: Option<(Site, Unbounded)>,
     /// The first access for each float format, known from its type or from the use of its bits.
     pub floats: Vec<(FloatFormat, Site)>,
     /// The elements of all accesses; `None` if the analysis stopped at a limit.
     pub elements: Option<Elements>,
     /// For a parameter without a definite access: the first instruction that uses its bits, or may use them, as a
     /// number.
-    pub number: Option<Number>,
+    pub number: Option<NumberUse>,
 }
 
 /// The elements that a kernel moves through a parameter. Each site is the first one in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Elements {
     /// The uses of the accesses' bits.
-    pub uses: Vec<(Use, Site)>,
+    pub uses: Vec<(BitUse, Site)>,
     /// The stored bits.
-    pub stores: Vec<(Stored, Site)>,
+    pub stores: Vec<(StoredBits, Site)>,
 }
 
 impl Elements {
     /// Adds an access and its stored values.
-    pub(crate) fn add(&mut self, used: Use, stored: Vec<Stored>, site: &Site) {
+    pub(crate) fn add(&mut self, used: BitUse, stored: Vec<StoredBits>, site: &Site) {
         add(&mut self.uses, used, site);
         stored.into_iter().for_each(|stored| add(&mut self.stores, stored, site));
     }
@@ -114,7 +114,7 @@ fn add<T: PartialEq>(list: &mut Vec<(T, Site)>, found: T, site: &Site) {
 
 /// An access whose base address is loaded from memory.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct IndirectBase {
     /// The access.
     pub site: Site,
     /// A parameter that is not a pointer and whose bits are added to the loaded value. Either of them may be the
@@ -126,7 +126,7 @@ pub struct Table {
 
 /// An instruction that uses the bits of a pointer as a number.
 #[derive(Clone, Debug)]
-pub struct Number {
+pub struct NumberUse {
     /// The instruction.
     pub site: Site,
     /// True if the bits cannot be an address.
@@ -135,18 +135,18 @@ pub struct Number {
 
 /// An upper bound of an access in bytes from the pointer.
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub struct AccessBound {
     /// The bounds over the kernel's parameters, by index. Every one of them holds.
     pub bytes: Vec<Poly>,
     /// The bounds by vector start.
-    pub starts: Vec<Start>,
+    pub starts: Vec<VectorBound>,
     /// The access.
     pub site: Site,
 }
 
 /// An upper bound of an access: it ends at or before byte `times * start + rest` from the pointer.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct VectorBound {
     /// The start is less than this.
     pub below: Poly,
     /// A power of two that divides the start.
@@ -162,7 +162,7 @@ pub struct Start {
     pub size: u32,
 }
 
-impl Start {
+impl VectorBound {
     /// Returns the bound of the access. `to` must divide [`Self::multiple`]; `rounded` must be [`Self::below`]
     /// rounded up to a multiple of `to`. [`Self::below`].
     pub fn bound(&self, rounded: &Poly, to: i128) -> Option<Poly> {
@@ -170,25 +170,25 @@ impl Start {
     }
 }
 
-impl Parameter {
+impl ParameterFacts {
     /// Returns the classification of the accesses.
-    pub fn access(&self) -> Access {
+    pub fn access(&self) -> AccessClass {
         match (&self.writes, &self.atomics, &self.may_write, &self.reads) {
-            (Some(_), None, _, None) => Access::Writes,
-            (Some(_), ..) => Access::ReadsAndWrites,
-            (None, Some(_), None, _) => Access::Atomics,
-            (None, Some(_), Some(_), _) | (None, None, Some(_), _) => Access::Unknown,
-            (None, None, None, Some(_)) => Access::Reads,
-            (None, None, None, None) => Access::Nothing,
+            (Some(_), None, _, None) => AccessClass::Writes,
+            (Some(_), ..) => AccessClass::ReadsAndWrites,
+            (None, Some(_), None, _) => AccessClass::Atomics,
+            (None, Some(_), Some(_), _) | (None, None, Some(_), _) => AccessClass::Unknown,
+            (None, None, None, Some(_)) => AccessClass::Reads,
+            (None, None, None, None) => AccessClass::Nothing,
         }
     }
 }
 
 /// The facts about a kernel.
 #[derive(Clone, Debug, Default)]
-pub struct Kernel {
+pub struct KernelFacts {
     /// The facts about its parameters, in order.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<ParameterFacts>,
     /// Variables of the module that the kernel or its callees read, by name.
     pub variables_read: BTreeSet<String>,
     /// Variables that the kernel or its callees write.
@@ -201,7 +201,7 @@ pub struct Kernel {
     pub(crate) reads_anywhere: bool,
 }
 
-impl Kernel {
+impl KernelFacts {
     /// Adds the variables that unanalysed code may read, write or let escape.
     pub(crate) fn add(&mut self, reached: &Reached<'_>) {
         for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {
@@ -212,7 +212,7 @@ impl Kernel {
 
 /// An access through a pointer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Touched {
+pub(crate) struct PointerAccess {
     pub at: StepId,
     pub how: AccessKind,
     /// True if the address is this pointer plus an offset on every path.
@@ -232,7 +232,7 @@ pub(crate) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
 
 /// The reason that an access has no bound over the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum Unbounded {
     /// The access does not go through one address based on one pointer, or it is in a called function.
     Form,
     /// A special register that no comparison bounds.

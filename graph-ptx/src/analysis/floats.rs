@@ -5,23 +5,23 @@
 //! phis, through packing and unpacking, and through shifts, masks and permutations of whole bytes. The type of the
 //! access itself counts only if no arithmetic tells more and the access is not a vector.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::analysis::copies::{Copies, Register};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
+use crate::analysis::copies::{MemoryCopies, MovedRegister};
 use crate::analysis::effect;
 use crate::isa::{
     self, Addresses, Arithmetic, Bitwise, Comparison, Opaque, Opcode, Operation, Selection, Yields,
 };
-use crate::syntax::{Class, FloatFormat, Instruction, Type};
+use crate::syntax::{FloatFormat, Instruction, Type, TypeClass};
 use std::collections::BTreeSet;
 
 /// The maximum number of values followed per access through registers only.
-const MOST_VALUES: usize = 256;
+const MAX_VALUES: usize = 256;
 /// The maximum number of values followed through registers, shared memory and the stack.
-const MOST_COPIES: usize = 4096;
+const MAX_COPIES: usize = 4096;
 
 /// Returns the format of the floats that a step loads, stores or updates. `None` if it moves no floats, or if its
 /// bits are used in several formats.
-pub(crate) fn format(code: &Code<'_, '_>, at: u32) -> Option<FloatFormat> {
+pub(crate) fn format(code: &SsaFunction<'_, '_>, at: u32) -> Option<FloatFormat> {
     let instruction = code.steps[at as usize].instruction?;
     let found = evidence(code, None, at).computed;
     let (bytes, width, _) = effect::sizes(instruction);
@@ -49,7 +49,7 @@ pub(crate) struct Evidence {
 }
 
 /// Returns the formats in which the bits of an access are used or computed. `copies` adds memory, if given.
-pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) -> Evidence {
+pub(crate) fn evidence(code: &SsaFunction<'_, '_>, copies: Option<&MemoryCopies>, at: u32) -> Evidence {
     let mut follow = FloatWalk { code, copies, found: Evidence::default(), loaded: Vec::new() };
     let step = &code.steps[at as usize];
     let Some(instruction) = step.instruction else { return follow.found };
@@ -81,7 +81,7 @@ pub(crate) fn evidence(code: &Code<'_, '_>, copies: Option<&Copies>, at: u32) ->
 /// Returns the value of a source other than a memory operand.
 pub(super) fn value(source: &Source<'_>) -> Option<u32> {
     match source {
-        Source::Place(Place::Value(value), _) => Some(*value).filter(|&value| value != NONE),
+        Source::Place(Referent::Value(value), _) => Some(*value).filter(|&value| value != NONE),
         _ => None,
     }
 }
@@ -163,8 +163,8 @@ impl Worklist {
 }
 
 struct FloatWalk<'c, 'm, 'a> {
-    code: &'c Code<'m, 'a>,
-    copies: Option<&'c Copies>,
+    code: &'c SsaFunction<'m, 'a>,
+    copies: Option<&'c MemoryCopies>,
     found: Evidence,
     /// The followed values that are loaded.
     loaded: Vec<(u32, Bytes)>,
@@ -179,7 +179,7 @@ impl FloatWalk<'_, '_, '_> {
 
     /// Visits values until the worklist is empty; `step` may add others.
     fn all(&mut self, first: Vec<(u32, Bytes)>, step: impl Fn(&mut Self, &mut Worklist, u32, Bytes)) {
-        let most = if self.copies.is_some() { MOST_COPIES } else { MOST_VALUES };
+        let most = if self.copies.is_some() { MAX_COPIES } else { MAX_VALUES };
         let mut values = Worklist { open: Vec::new(), seen: BTreeSet::new(), most, is_cut: false };
         first.into_iter().for_each(|(value, bytes)| values.add(value, bytes));
         while let Some((value, bytes)) = values.open.pop() {
@@ -265,13 +265,13 @@ impl FloatWalk<'_, '_, '_> {
         else {
             return Vec::new();
         };
-        let found: Vec<Register> = copies.loads(self.code, at, stored).collect();
-        if stored.is_none() || found.iter().any(Register::is_shared) {
+        let found: Vec<MovedRegister> = copies.loads(self.code, at, stored).collect();
+        if stored.is_none() || found.iter().any(MovedRegister::is_shared) {
             let matrices = copies.matrices.iter().map(|&matrix| self.code.steps[matrix as usize].instruction);
             self.found.computed.extend(matrices.flatten().filter_map(operands));
         }
         let (_, from, _) = effect::sizes(instruction);
-        let places = |load: &Register| match stored {
+        let places = |load: &MovedRegister| match stored {
             Some(_) => bytes.reloaded(from, load.width),
             None => vec![Bytes { at: 0, count: load.width }],
         };
@@ -289,7 +289,7 @@ impl FloatWalk<'_, '_, '_> {
         }
         self.loaded.push((loaded, bytes));
         let (_, to, _) = effect::sizes(instruction);
-        let places = |store: &Register| bytes.reloaded(to, store.width);
+        let places = |store: &MovedRegister| bytes.reloaded(to, store.width);
         let found = copies.stores(self.code, at, loaded);
         found.flat_map(|store| places(&store).into_iter().map(move |part| (store.value, part))).collect()
     }
@@ -348,7 +348,7 @@ fn copies(step: &Step<'_, '_>) -> Vec<Copied> {
         }
         (Operation::Move | Operation::Opaque(Opaque::Shuffle), _) => all(size, 0..1),
         (Operation::Selection(Selection::ByPredicate), _) => all(size, 0..2),
-        (Operation::Convert, _) if instruction.types().all(|ty| ty.class() != Class::Float) => {
+        (Operation::Convert, _) if instruction.types().all(|ty| ty.class() != TypeClass::Float) => {
             all(sizes().min().unwrap_or(0), 0..1)
         }
         // Words assembled from parts of others and zeros.

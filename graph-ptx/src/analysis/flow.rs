@@ -13,37 +13,37 @@ mod queue;
 mod targets;
 mod words;
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step, StepId};
-use crate::analysis::effect::{self, AccessKind, Effect, Touch};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step, StepId};
+use crate::analysis::effect::{self, AccessKind, Effect, OperandAccess};
 use crate::analysis::memory::Object;
 use crate::analysis::transfer;
 use crate::analysis::value::{MEMORY, Value};
 use crate::isa::{self, Operation};
-use crate::syntax::{Class, Instruction, Space};
-pub(crate) use codes::Codes;
-pub use codes::Taken;
+use crate::syntax::{Instruction, StateSpace, TypeClass};
+pub use codes::ParameterKinds;
+pub(crate) use codes::SsaCache;
+pub(crate) use origins::AbstractLocation;
 use origins::OriginTable;
-pub(crate) use origins::Thing;
 use queue::StepQueue;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
-use targets::Targets;
+use targets::AddressTargets;
 pub(crate) use words::Word;
-use words::{WordTable, behind, of_size};
+use words::{WordTable, sized_words, words_of_address};
 
 /// The maximum number of steps of all instances; beyond it, calls share instances.
-const MOST_STEPS: usize = 60_000;
+const MAX_STEPS: usize = 60_000;
 /// The maximum depth of calls; beyond it, calls share instances.
-const MOST_DEPTH: u32 = 24;
+const MAX_DEPTH: u32 = 24;
 /// The maximum average number of evaluations per step; beyond it, the kernel is unknown. An evaluation of a value
 /// with many origins counts several times, because its joins take longer.
-const MOST_EVALUATIONS: usize = 200;
+const MAX_EVALUATIONS: usize = 200;
 /// The number of origins that count as one more evaluation.
 const ORIGINS_OF_AN_EVALUATION: usize = 16;
 
 /// A function in the context of one call, or of several calls that share the instance.
 pub(crate) struct Instance<'m, 'a> {
-    pub code: Rc<Code<'m, 'a>>,
+    pub code: Rc<SsaFunction<'m, 'a>>,
     /// The index of the instance's first value, then of its first object.
     values: usize,
     objects: usize,
@@ -91,15 +91,15 @@ struct Effort {
 
 impl Effort {
     fn is_exceeded(&self) -> bool {
-        self.evaluations > self.steps.saturating_mul(MOST_EVALUATIONS)
+        self.evaluations > self.steps.saturating_mul(MAX_EVALUATIONS)
     }
 }
 
 /// The points-to analysis of one kernel.
 pub(crate) struct Flow<'c, 'm, 'a> {
-    pub codes: &'c mut Codes<'m, 'a>,
-    pub kernel: Rc<Code<'m, 'a>>,
-    pub taken: Taken<'c>,
+    pub codes: &'c mut SsaCache<'m, 'a>,
+    pub kernel: Rc<SsaFunction<'m, 'a>>,
+    pub kinds: ParameterKinds<'c>,
     pub origins: OriginTable,
     pub instances: Vec<Instance<'m, 'a>>,
     at_call: HashMap<StepId, Option<u32>>,
@@ -113,17 +113,17 @@ pub(crate) struct Flow<'c, 'm, 'a> {
     pub unknown_calls: UnknownCalls<'a>,
     effort: Effort,
     /// True if the analysis exceeded its limits.
-    pub gave_up: bool,
+    pub exceeded_limits: bool,
 }
 
 impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Analyses a kernel. `None` if it has no body, or if its body is too large.
-    pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, taken: Taken<'c>) -> Option<Self> {
-        let kernel = codes.kernel(name, taken.never_null)?;
+    pub fn new(codes: &'c mut SsaCache<'m, 'a>, name: &str, kinds: ParameterKinds<'c>) -> Option<Self> {
+        let kernel = codes.kernel(name, kinds.never_null)?;
         let mut flow = Flow {
             codes,
             kernel: kernel.clone(),
-            taken,
+            kinds,
             origins: OriginTable::default(),
             instances: Vec::new(),
             at_call: HashMap::new(),
@@ -136,7 +136,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             words: WordTable::default(),
             unknown_calls: UnknownCalls::default(),
             effort: Effort::default(),
-            gave_up: false,
+            exceeded_limits: false,
         };
         flow.instantiate(kernel, None, false);
         flow.run();
@@ -152,13 +152,13 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             self.evaluate(instance, step);
             self.effort.evaluations += 1;
             if self.effort.is_exceeded() {
-                self.gave_up = true;
+                self.exceeded_limits = true;
                 return;
             }
         }
     }
 
-    fn instantiate(&mut self, code: Rc<Code<'m, 'a>>, caller: Option<StepId>, shared: bool) -> u32 {
+    fn instantiate(&mut self, code: Rc<SsaFunction<'m, 'a>>, caller: Option<StepId>, shared: bool) -> u32 {
         let number = self.instances.len() as u32;
         let depth = caller.map_or(0, |caller| self.instances[caller.instance as usize].depth + 1);
         let instance = Instance {
@@ -207,42 +207,43 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     /// Returns the object of a callee's parameter or of a variable of a body.
-    fn object(&self, instance: u32, place: Place) -> Option<u32> {
+    fn object(&self, instance: u32, place: Referent) -> Option<u32> {
         let instance = &self.instances[instance as usize];
         let formals = instance.code.function.parameters.len() + instance.code.function.returns.len();
         match place {
-            Place::Parameter(parameter) => Some((instance.objects + parameter as usize) as u32),
-            Place::Local(local) => Some((instance.objects + formals + local as usize) as u32),
+            Referent::Parameter(parameter) => Some((instance.objects + parameter as usize) as u32),
+            Referent::Local(local) => Some((instance.objects + formals + local as usize) as u32),
             _ => None,
         }
     }
 
-    fn address(&mut self, instance: u32, place: Place, offset: i64) -> Value {
-        let thing = match place {
-            Place::Value(value) => {
+    fn address(&mut self, instance: u32, place: Referent, offset: i64) -> Value {
+        let location = match place {
+            Referent::Value(value) => {
                 let value = self.value(instance, value);
                 return if offset == 0 { value.clone() } else { value.plus(&Value::constant(offset), 1) };
             }
-            Place::Part(value) => return Value::derived([self.value(instance, value)]),
-            Place::Parameter(parameter) if instance == 0 => Thing::Parameter(parameter),
-            Place::Module(variable) => {
-                if self.codes.globals.variables[variable as usize].space == Space::Shared {
+            Referent::Part(value) => return Value::derived([self.value(instance, value)]),
+            Referent::Parameter(parameter) if instance == 0 => AbstractLocation::Parameter(parameter),
+            Referent::Module(variable) => {
+                if self.codes.globals.variables[variable as usize].space == StateSpace::Shared {
                     return Value::Plain;
                 }
-                Thing::Variable(variable)
+                AbstractLocation::Variable(variable)
             }
-            Place::Local(local)
-                if self.instances[instance as usize].code.locals[local as usize].space == Space::Shared =>
+            Referent::Local(local)
+                if self.instances[instance as usize].code.locals[local as usize].space
+                    == StateSpace::Shared =>
             {
                 return Value::Plain;
             }
-            Place::Local(_) | Place::Parameter(_) => match self.object(instance, place) {
-                Some(object) => Thing::Object(object),
+            Referent::Local(_) | Referent::Parameter(_) => match self.object(instance, place) {
+                Some(object) => AbstractLocation::Object(object),
                 None => return Value::Plain,
             },
-            Place::Function | Place::Absolute => return Value::Plain,
+            Referent::Function | Referent::Absolute => return Value::Plain,
         };
-        let origin = self.origins.of(thing);
+        let origin = self.origins.origin(location);
         Value::address(origin, offset)
     }
 
@@ -286,9 +287,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             if !self.origins.escape(origin) {
                 continue;
             }
-            match self.origins.thing(origin) {
-                Thing::Object(object) => self.expose(object),
-                Thing::Parameter(parameter) => {
+            match self.origins.location(origin) {
+                AbstractLocation::Object(object) => self.expose(object),
+                AbstractLocation::Parameter(parameter) => {
                     let size = self
                         .kernel
                         .function
@@ -297,7 +298,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                         .map_or(0, crate::syntax::Parameter::size);
                     let words = (0..size.min(4096) as i64).step_by(8);
                     for offset in words {
-                        let word = self.word(parameter, Some(offset), 8, false);
+                        let word = self.load_parameter_word(parameter, Some(offset), 8, false);
                         self.escape(&word);
                     }
                 }
@@ -315,26 +316,22 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Returns the value of element `nth` of a load.
     fn load(&mut self, at: StepId, address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
-        let float = ty.is_some_and(|ty| ty.class() == Class::Float);
+        let float = ty.is_some_and(|ty| ty.class() == TypeClass::Float);
         let more = i64::from(nth) * i64::from(size);
         let memory = if size >= 8 && !float { Value::loose(MEMORY) } else { Value::Plain };
-        if instruction.space() == Some(Space::Shared) {
-            return if memory == Value::Plain {
-                memory
-            } else {
-                self.words.loaded(Word::Shared, size, float)
-            };
+        if instruction.space() == Some(StateSpace::Shared) {
+            return if memory == Value::Plain { memory } else { self.words.load(Word::Shared, size, float) };
         }
-        let Targets { places, elsewhere, none } = Targets::of(address, more);
-        let mut value = match behind(address) {
+        let AddressTargets { locations, elsewhere, none } = AddressTargets::new(address, more);
+        let mut value = match words_of_address(address) {
             // The address is a parameter's word; a value loaded through it counts as the same word.
-            Some(words) if size >= 4 && !float => of_size(words, size),
+            Some(words) if size >= 4 && !float => sized_words(words, size),
             _ if elsewhere || none => memory.clone(),
             _ => Value::Bottom,
         };
-        for (origin, offset) in places {
-            match self.origins.thing(origin) {
-                Thing::Object(object) => {
+        for (origin, offset) in locations {
+            match self.origins.location(origin) {
+                AbstractLocation::Object(object) => {
                     let found = &mut self.objects[object as usize];
                     if !found.readers.contains(&at) {
                         found.readers.push(at);
@@ -343,12 +340,12 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                     self.origins.leak(&read.dropped);
                     value.join(&read.value);
                 }
-                Thing::Parameter(parameter) => {
-                    let word = self.word(parameter, offset, size, float);
+                AbstractLocation::Parameter(parameter) => {
+                    let word = self.load_parameter_word(parameter, offset, size, float);
                     value.join(&word);
                 }
-                Thing::Pointer(parameter) => {
-                    let elements = self.words.loaded(Word::Elements(parameter), size, float);
+                AbstractLocation::Pointer(parameter) => {
+                    let elements = self.words.load(Word::Elements(parameter), size, float);
                     value.join(&elements);
                 }
                 _ => {
@@ -360,16 +357,16 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     /// Stores an element through an address. `more` is its distance in bytes from the first element.
-    fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
-        if space == Some(Space::Shared) {
+    fn store(&mut self, address: &Value, space: Option<StateSpace>, more: i64, size: u32, value: &Value) {
+        if space == Some(StateSpace::Shared) {
             self.words.add_shared(value.loose_bits());
             return self.escape(value);
         }
-        let Targets { places: objects, elsewhere, none } = Targets::of(address, more);
+        let AddressTargets { locations, elsewhere, none } = AddressTargets::new(address, more);
         let mut seen = elsewhere || none && *address != Value::Bottom;
-        for (origin, offset) in objects {
-            match self.origins.thing(origin) {
-                Thing::Object(object) => {
+        for (origin, offset) in locations {
+            match self.origins.location(origin) {
+                AbstractLocation::Object(object) => {
                     if self.objects[object as usize].store(offset, size, value) {
                         self.changed(object);
                     }
@@ -390,7 +387,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             let mut value = Value::Bottom;
             for source in &step.sources {
                 match source {
-                    Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
+                    Source::Place(Referent::Value(from), _) => value.join(self.value(instance, *from)),
                     _ => value.join(&Value::Plain),
                 };
             }
@@ -403,8 +400,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             }
             Effect::Load => self.evaluate_load(instance, at, step, instruction),
             Effect::Store => self.evaluate_store(instance, step, instruction),
-            Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
-            Effect::Call => self.call(instance, at, step),
+            Effect::Memory | Effect::Texture(_) => self.evaluate_other_memory(instance, step, instruction),
+            Effect::Call => self.evaluate_call(instance, at, step),
             Effect::Control => self.define_all(instance, step, &Value::Plain),
             Effect::Alloca => {
                 let here = StepId { instance, step: at };
@@ -416,7 +413,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                         self.objects.len() as u32 - 1
                     }
                 };
-                let origin = self.origins.of(Thing::Object(object));
+                let origin = self.origins.origin(AbstractLocation::Object(object));
                 self.define_all(instance, step, &Value::address(origin, 0));
             }
             Effect::Unknown => self.evaluate_unknown(instance, step),
@@ -474,7 +471,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         if operation == Operation::Address && instruction.has("shared") && !instruction.has("to")
             || operation == Operation::SharedAddress
         {
-            let origin = self.origins.of(Thing::Shared);
+            let origin = self.origins.origin(AbstractLocation::Shared);
             return Value::address(origin, 0).moved();
         }
         let sources: Vec<Value> = step.sources.iter().map(|source| self.source(instance, source)).collect();
@@ -504,9 +501,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     /// Evaluates atomics, copies and textures. Operands other than addresses escape.
-    fn other_memory(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
+    fn evaluate_other_memory(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
         let (_, size, ty) = effect::sizes(instruction);
-        let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != Class::Float);
+        let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != TypeClass::Float);
         let mut old = if wide { Value::loose(MEMORY) } else { Value::Plain };
         let mut nth = 0;
         for source in &step.sources {
@@ -515,13 +512,13 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 self.escape(&value);
                 continue;
             }
-            let Touch { how, space, .. } = effect::touch(instruction, nth);
+            let OperandAccess { how, space, .. } = effect::touch(instruction, nth);
             if wide && how == AccessKind::Atomic {
-                old = self.old(&value, space);
+                old = self.load_old_value(&value, space);
             }
             nth += 1;
             for origin in value.origins() {
-                if let Thing::Object(object) = self.origins.thing(origin)
+                if let AbstractLocation::Object(object) = self.origins.location(origin)
                     && !matches!(how, AccessKind::Nothing | AccessKind::Read)
                 {
                     self.expose(object);

@@ -8,9 +8,9 @@ use crate::analysis::value::{MEMORY, Value};
 use std::collections::BTreeMap;
 
 /// The maximum number of cells of an object; further stores go to the whole object.
-const MOST_CELLS: usize = 4096;
+const MAX_CELLS: usize = 4096;
 /// The maximum size of an element in bytes.
-const LARGEST: i64 = 16;
+const MAX_ELEMENT_BYTES: i64 = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Object {
@@ -38,7 +38,7 @@ impl Object {
     pub fn store(&mut self, offset: Option<i64>, size: u32, value: &Value) -> bool {
         let known = offset.is_some_and(|offset| self.cells.contains_key(&(offset, size)));
         match offset {
-            Some(offset) if known || self.cells.len() < MOST_CELLS => {
+            Some(offset) if known || self.cells.len() < MAX_CELLS => {
                 self.cells.entry((offset, size)).or_default().join(value)
             }
             _ => self.anywhere.join(value),
@@ -68,7 +68,8 @@ impl Object {
         let mut read = Read { value: Value::Bottom, dropped: Value::Bottom };
         match offset {
             Some(offset) => {
-                let near = (offset.saturating_sub(LARGEST), 0)..(offset.saturating_add(i64::from(size)), 0);
+                let near = (offset.saturating_sub(MAX_ELEMENT_BYTES), 0)
+                    ..(offset.saturating_add(i64::from(size)), 0);
                 for (&(at, of), value) in self.cells.range(near) {
                     if (at, of) == (offset, size) {
                         read.value.join(value);

@@ -10,7 +10,7 @@
 //! everything.
 
 use crate::analysis::effect::{Effect, effect};
-use crate::syntax::{Function, Initial, Instruction, Module, Operand, Statement, Variable};
+use crate::syntax::{Function, Initialiser, Instruction, Module, Operand, Statement, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions of the driver that access no memory except through their arguments.
@@ -180,11 +180,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the names whose addresses the initialiser of a variable contains.
 pub(crate) fn addresses<'a>(variable: &Variable<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
-    let mut stack: Vec<&Initial<'a>> = variable.initial.iter().collect();
+    let mut stack: Vec<&Initialiser<'a>> = variable.initial.iter().collect();
     while let Some(initial) = stack.pop() {
         match initial {
-            Initial::List(list) => stack.extend(list),
-            Initial::Address { name, .. } => found.push(*name),
+            Initialiser::List(list) => stack.extend(list),
+            Initialiser::Address { name, .. } => found.push(*name),
             _ => {}
         }
     }

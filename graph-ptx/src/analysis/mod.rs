@@ -10,7 +10,7 @@
 //! - the results: `access` (accesses through each parameter), `extent` and `condition` (symbolic bounds), `order` (a
 //!   read that precedes every write), `hidden` and `mentions` (module variables), `update` (atomics that commute),
 //!   `floats` and `elements` (the elements that an access moves), `bits` (stored booleans), `number` (pointers used
-//!   as numbers), `outline` (the backward slice of the stores, for [`coverage`](crate::coverage)), `duration` (values
+//!   as numbers), `slice` (the backward slice of the stores, for [`coverage`](crate::coverage)), `duration` (values
 //!   that determine the trip counts of loops). Their types are in `facts`.
 
 pub(crate) mod access;
@@ -32,8 +32,8 @@ pub(crate) mod mentions;
 pub(crate) mod nulls;
 pub(crate) mod number;
 pub(crate) mod order;
-pub(crate) mod outline;
 pub(crate) mod rename;
+pub(crate) mod slice;
 pub(crate) mod ssa;
 pub(crate) mod taint;
 pub(crate) mod trace;
@@ -42,7 +42,7 @@ pub(crate) mod update;
 pub(crate) mod value;
 
 pub use access::Analysis;
-pub use facts::{Access, Kernel, Parameter as ParameterFacts, Reach, Site};
-pub use flow::Taken;
-pub use hidden::{Hidden, hidden};
+pub use facts::{AccessBound, AccessClass, KernelFacts, ParameterFacts, Site};
+pub use flow::ParameterKinds;
+pub use hidden::{HiddenState, hidden};
 pub use update::Update;

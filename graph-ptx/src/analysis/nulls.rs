@@ -4,21 +4,21 @@
 //! that is not null, and a number that is 0 or 1 for all arguments. It resolves branches, guards and selections by
 //! such numbers before any other analysis, and omits the dead code.
 
-use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
+use crate::analysis::code::{Globals, NONE, Referent, Source, SsaFunction, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa::{self, Guards};
 use crate::isa::{self, Bitwise, Comparison, Operation, Selection};
-use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
+use crate::syntax::{Function, Instruction, StateSpace, Statement, Type, TypeClass};
 use std::collections::{BTreeMap, HashMap};
 
 /// The maximum number of simplification rounds. Each round resolves at least one guard.
-const MOST_ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 /// The maximum depth of an expression; deeper ones are unknown.
-const DEPTH: u32 = 32;
+const MAX_DEPTH: u32 = 32;
 
 /// A known value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum KnownValue {
     /// A non-null address.
     Pointer,
     /// The number 0 or 1, or a predicate.
@@ -30,14 +30,14 @@ pub(crate) fn build<'m, 'a>(
     function: &'m Function<'a>,
     globals: &Globals<'_, 'a>,
     never_null: &[bool],
-) -> Option<Code<'m, 'a>> {
+) -> Option<SsaFunction<'m, 'a>> {
     let mut guards = Guards::new();
     let mut code = ssa::build(function, globals)?;
     if !never_null.contains(&true) {
         return Some(code);
     }
-    for _ in 0..MOST_ROUNDS {
-        let mut values = Values { code: &code, never_null, known: BTreeMap::new() };
+    for _ in 0..MAX_ROUNDS {
+        let mut values = NullAnalysis { code: &code, never_null, known: BTreeMap::new() };
         if !values.any() {
             return Some(code);
         }
@@ -48,7 +48,7 @@ pub(crate) fn build<'m, 'a>(
         guards.extend(decided);
         code = ssa::build_guarded(function, globals, &guards)?;
     }
-    let mut values = Values { code: &code, never_null, known: BTreeMap::new() };
+    let mut values = NullAnalysis { code: &code, never_null, known: BTreeMap::new() };
     let selections = values.selections();
     for (at, selected) in selections {
         let sources = &mut code.steps[at].sources;
@@ -59,14 +59,14 @@ pub(crate) fn build<'m, 'a>(
     Some(code)
 }
 
-struct Values<'c, 'm, 'a> {
-    code: &'c Code<'m, 'a>,
+struct NullAnalysis<'c, 'm, 'a> {
+    code: &'c SsaFunction<'m, 'a>,
     never_null: &'c [bool],
     /// By value. `None` if unknown, or while the value is being evaluated.
-    known: BTreeMap<u32, Option<Known>>,
+    known: BTreeMap<u32, Option<KnownValue>>,
 }
 
-impl<'a> Values<'_, '_, 'a> {
+impl<'a> NullAnalysis<'_, '_, 'a> {
     /// Returns true if the kernel compares a non-null pointer with null.
     fn any(&mut self) -> bool {
         let code = self.code;
@@ -82,7 +82,7 @@ impl<'a> Values<'_, '_, 'a> {
         for step in &code.steps {
             if let (Some(instruction), Some((guard, negated))) = (step.instruction, step.guard)
                 && guard != NONE
-                && let Some(Known::Bit(truth)) = self.value(guard, 0)
+                && let Some(KnownValue::Bit(truth)) = self.value(guard, 0)
             {
                 truths.insert(instruction, truth != negated);
             }
@@ -105,28 +105,28 @@ impl<'a> Values<'_, '_, 'a> {
                 let selects = operation == Some(Operation::Selection(Selection::ByPredicate));
                 let [_, _, by] = &step.sources[..] else { return None };
                 match self.source(by, 0) {
-                    Some(Known::Bit(first)) if selects => Some((at, first)),
+                    Some(KnownValue::Bit(first)) if selects => Some((at, first)),
                     _ => None,
                 }
             })
             .collect()
     }
 
-    fn source(&mut self, source: &Source<'a>, depth: u32) -> Option<Known> {
+    fn source(&mut self, source: &Source<'a>, depth: u32) -> Option<KnownValue> {
         match source {
-            Source::Constant(0) => Some(Known::Bit(false)),
-            Source::Constant(1) => Some(Known::Bit(true)),
-            Source::Place(Place::Value(value), 0) if *value != NONE => self.value(*value, depth + 1),
+            Source::Constant(0) => Some(KnownValue::Bit(false)),
+            Source::Constant(1) => Some(KnownValue::Bit(true)),
+            Source::Place(Referent::Value(value), 0) if *value != NONE => self.value(*value, depth + 1),
             _ => None,
         }
     }
 
-    fn value(&mut self, value: u32, depth: u32) -> Option<Known> {
+    fn value(&mut self, value: u32, depth: u32) -> Option<KnownValue> {
         if let Some(&known) = self.known.get(&value) {
             return known;
         }
         let at = self.code.defining(value).filter(|_| !self.code.undefined[value as usize])?;
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         self.known.insert(value, None);
@@ -136,7 +136,7 @@ impl<'a> Values<'_, '_, 'a> {
         known
     }
 
-    fn computed(&mut self, step: &Step<'_, 'a>, value: u32, depth: u32) -> Option<Known> {
+    fn computed(&mut self, step: &Step<'_, 'a>, value: u32, depth: u32) -> Option<KnownValue> {
         let Some(instruction) = step.instruction else {
             let mut sources = step.sources.iter();
             let first = self.source(sources.next()?, depth)?;
@@ -146,48 +146,48 @@ impl<'a> Values<'_, '_, 'a> {
             return None;
         }
         if effect::effect(instruction) == Effect::Load {
-            return self.is_parameter(step, instruction).then_some(Known::Pointer);
+            return self.is_parameter(step, instruction).then_some(KnownValue::Pointer);
         }
         let predicates = instruction.types().all(|ty| ty == Type::Pred);
-        let bit = |known: Option<Known>| match known {
-            Some(Known::Bit(bit)) => Some(bit),
-            Some(Known::Pointer) | None => None,
+        let bit = |known: Option<KnownValue>| match known {
+            Some(KnownValue::Bit(bit)) => Some(bit),
+            Some(KnownValue::Pointer) | None => None,
         };
         match (isa::row(instruction.op()).operation, &step.sources[..]) {
             // A true predicate has all bits set.
-            (Operation::Move, [Source::Constant(bits)]) if predicates => Some(Known::Bit(*bits != 0)),
+            (Operation::Move, [Source::Constant(bits)]) if predicates => Some(KnownValue::Bit(*bits != 0)),
             (Operation::Move, [a]) if step.defines.len() == 1 => self.source(a, depth),
             (Operation::Address, [a]) if instruction.has("global") => self.source(a, depth),
-            (Operation::Convert, [a]) if instruction.types().all(|ty| ty.class() != Class::Float) => {
+            (Operation::Convert, [a]) if instruction.types().all(|ty| ty.class() != TypeClass::Float) => {
                 let wide = instruction.types().all(|ty| ty.size() == 8);
-                self.source(a, depth).filter(|&known| wide || known != Known::Pointer)
+                self.source(a, depth).filter(|&known| wide || known != KnownValue::Pointer)
             }
             (Operation::Selection(Selection::ByPredicate), [a, b, by]) => match self.source(by, depth) {
-                Some(Known::Bit(true)) => self.source(a, depth),
-                Some(Known::Bit(false)) => self.source(b, depth),
+                Some(KnownValue::Bit(true)) => self.source(a, depth),
+                Some(KnownValue::Bit(false)) => self.source(b, depth),
                 _ => self.source(a, depth).filter(|&a| self.source(b, depth) == Some(a)),
             },
             (Operation::Comparison(Comparison::ToPredicate), [_, _]) => {
                 let truth = self.null_test(step, instruction, depth)?;
                 // The second destination is the complement.
-                Some(Known::Bit(truth ^ (step.defines.get(1) == Some(&value))))
+                Some(KnownValue::Bit(truth ^ (step.defines.get(1) == Some(&value))))
             }
             (Operation::Bitwise(Bitwise::Not), [a]) if predicates => {
-                bit(self.source(a, depth)).map(|bit| Known::Bit(!bit))
+                bit(self.source(a, depth)).map(|bit| KnownValue::Bit(!bit))
             }
             (Operation::Bitwise(which @ (Bitwise::And | Bitwise::Or)), [a, b]) => {
                 let absorbs = which == Bitwise::Or;
                 let (a, b) = (bit(self.source(a, depth)), bit(self.source(b, depth)));
                 let absorbed = |known| known == Some(absorbs) && (predicates || !absorbs);
                 match (a, b) {
-                    _ if absorbed(a) || absorbed(b) => Some(Known::Bit(absorbs)),
-                    (Some(a), Some(b)) => Some(Known::Bit(if absorbs { a | b } else { a & b })),
+                    _ if absorbed(a) || absorbed(b) => Some(KnownValue::Bit(absorbs)),
+                    (Some(a), Some(b)) => Some(KnownValue::Bit(if absorbs { a | b } else { a & b })),
                     _ => None,
                 }
             }
             (Operation::Bitwise(Bitwise::Xor), [a, b]) => {
                 let (a, b) = (bit(self.source(a, depth))?, bit(self.source(b, depth))?);
-                Some(Known::Bit(a ^ b))
+                Some(KnownValue::Bit(a ^ b))
             }
             _ => None,
         }
@@ -198,7 +198,7 @@ impl<'a> Values<'_, '_, 'a> {
         let operation = isa::row(instruction.op()).operation;
         let compares = operation == Operation::Comparison(Comparison::ToPredicate);
         let [a, b] = &step.sources[..] else { return None };
-        if !compares || instruction.types().any(|ty| ty.class() == Class::Float) {
+        if !compares || instruction.types().any(|ty| ty.class() == TypeClass::Float) {
             return None;
         }
         let equal = match instruction.modifiers().next() {
@@ -211,16 +211,16 @@ impl<'a> Values<'_, '_, 'a> {
             _ => return None,
         };
         let not_zero = match self.source(tested, depth)? {
-            Known::Pointer => true,
-            Known::Bit(bit) => bit,
+            KnownValue::Pointer => true,
+            KnownValue::Bit(bit) => bit,
         };
         Some(not_zero != equal)
     }
 
     /// Returns true for a load of a whole non-null pointer parameter.
     fn is_parameter(&self, step: &Step<'_, 'a>, instruction: &Instruction<'a>) -> bool {
-        let [Source::Memory(Place::Parameter(parameter), 0)] = step.sources[..] else { return false };
-        let whole = instruction.space() == Some(Space::Param)
+        let [Source::Memory(Referent::Parameter(parameter), 0)] = step.sources[..] else { return false };
+        let whole = instruction.space() == Some(StateSpace::Param)
             && step.defines.len() == 1
             && instruction.types().next_back().is_some_and(|ty| ty.size() == 8);
         whole && self.never_null.get(parameter as usize).copied().unwrap_or(false)

@@ -3,21 +3,21 @@
 //! The analysis follows a parameter's bits forward from its loads, through moves and additions, to steps that only
 //! make sense for a number, such as multiplications and divisions.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
 use crate::isa::{self, Arithmetic, Bitwise, Comparison, Opcode, Operation, Selection};
-use crate::syntax::{Class, Instruction};
+use crate::syntax::{Instruction, TypeClass};
 use std::collections::BTreeSet;
 
 /// The maximum number of values followed.
-const MOST_VALUES: usize = 64;
+const MAX_VALUES: usize = 64;
 
 /// Returns the first step that uses the bits of a parameter as a number; the flag is true if this is certain.
 /// Addresses may be compared with each other and subtracted, but not multiplied. Comparisons of an address with null
 /// and masks of an address are inconclusive.
-pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)> {
+pub(crate) fn number(code: &SsaFunction<'_, '_>, parameter: u32) -> Option<(u32, bool)> {
     let loads = code.steps.iter().filter(|step| {
         step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ld)
-            && matches!(step.sources[..], [Source::Memory(Place::Parameter(at), _)] if at == parameter)
+            && matches!(step.sources[..], [Source::Memory(Referent::Parameter(at), _)] if at == parameter)
     });
     let loaded = loads.flat_map(|step| &step.defines).filter(|&&value| value != NONE);
     let mut values: Vec<(u32, bool)> = loaded.map(|&value| (value, true)).collect();
@@ -40,7 +40,7 @@ pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)>
                 Usage::Otherwise => continue,
             };
             for &defined in step.defines.iter().filter(|&&defined| defined != NONE) {
-                if seen.len() < MOST_VALUES && seen.insert((defined, next)) {
+                if seen.len() < MAX_VALUES && seen.insert((defined, next)) {
                     values.push((defined, next));
                 }
             }
@@ -63,7 +63,8 @@ enum Usage {
 
 fn usage(step: &Step<'_, '_>, value: u32) -> Usage {
     let Some(instruction) = step.instruction else { return Usage::Moved };
-    let is = |source: &Source<'_>| matches!(source, Source::Place(Place::Value(found), _) if *found == value);
+    let is =
+        |source: &Source<'_>| matches!(source, Source::Place(Referent::Value(found), _) if *found == value);
     let Some(at) = step.sources.iter().position(is) else { return Usage::Otherwise };
     let constant = step.sources.iter().any(|source| matches!(source, Source::Constant(_)));
     match (isa::row(instruction.op()).operation, at) {
@@ -100,7 +101,7 @@ fn usage(step: &Step<'_, '_>, value: u32) -> Usage {
 
 fn conversion(instruction: &Instruction<'_>) -> Usage {
     match instruction.types().next() {
-        Some(to) if to.class() == Class::Float => Usage::Number(true),
+        Some(to) if to.class() == TypeClass::Float => Usage::Number(true),
         Some(to) if to.size() < 8 => Usage::Number(false),
         _ => Usage::Moved,
     }

@@ -3,7 +3,7 @@
 //! Each access is a path of calls that ends in a step. Where two paths part, dominance and reachability in one
 //! function decide the order. `access` uses it to prove that a load precedes every store that can reach it.
 
-use crate::analysis::code::{Code, StepId};
+use crate::analysis::code::{SsaFunction, StepId};
 use crate::analysis::effect;
 use crate::analysis::flow::Flow;
 use crate::isa::{self, ControlFlow};
@@ -19,7 +19,7 @@ pub(crate) struct Order<'f, 'c, 'm, 'a> {
 }
 
 impl<'m, 'a> Order<'_, '_, 'm, 'a> {
-    fn code(&self, instance: u32) -> &Code<'m, 'a> {
+    fn code(&self, instance: u32) -> &SsaFunction<'m, 'a> {
         &self.flow.instances[instance as usize].code
     }
 
@@ -36,7 +36,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
     /// Returns true if no thread can have stored before the load. This holds if the load precedes the store on every
     /// path to the store. It also holds if the store cannot reach the load and no thread that has stored can
     /// synchronise with this one before its load.
-    pub fn nothing_before(&mut self, load: &[StepId], store: &[StepId]) -> bool {
+    pub fn precedes_all_stores(&mut self, load: &[StepId], store: &[StepId]) -> bool {
         let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
             return true;
         };
@@ -106,7 +106,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
 }
 
 /// Returns one flag per step: true if an instruction before it may have synchronised with other threads.
-fn after_waiting(code: &Code<'_, '_>) -> Vec<bool> {
+fn after_waiting(code: &SsaFunction<'_, '_>) -> Vec<bool> {
     let mut waited = vec![false; code.cfg.blocks.len()];
     let waits = |at: usize| code.steps[at].instruction.is_some_and(effect::synchronises);
     let mut looked = vec![false; code.cfg.blocks.len()];

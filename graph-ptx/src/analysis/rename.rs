@@ -3,11 +3,11 @@
 //! Phis are placed on the iterated dominance frontier of the definitions (Cytron et al., 1991), for registers that
 //! some block reads before it defines them (semi-pruned form). Renaming walks the dominator tree with an undo log.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
 use crate::isa::{self, ControlFlow};
 
 /// Splits the registers of a body whose steps still name registers.
-pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
+pub(crate) fn split_registers(code: &mut SsaFunction<'_, '_>) {
     let registers = code.values as usize;
     let mut definitions = vec![0u32; registers];
     for &argument in code.arguments.iter().filter(|&&argument| argument != NONE) {
@@ -44,7 +44,7 @@ fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the registers that need a phi, by block.
-fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
+fn place_phis(code: &SsaFunction<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
     let blocks = code.cfg.blocks.len();
     let mut defined_in: Vec<Vec<u32>> = vec![Vec::new(); split.len()];
     let mut crosses = vec![false; split.len()];
@@ -89,7 +89,7 @@ fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
 }
 
 /// Returns the steps of each block, preceded by its phis. The phis have neither definitions nor sources yet.
-fn with_phis<'m, 'a>(code: &mut Code<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step<'m, 'a>>> {
+fn with_phis<'m, 'a>(code: &mut SsaFunction<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step<'m, 'a>>> {
     let mut by_block: Vec<Vec<Step<'_, '_>>> = phis.iter().map(|_| Vec::new()).collect();
     for (block, registers) in phis.iter().enumerate() {
         let predecessors = code.cfg.blocks[block].predecessors.len();
@@ -114,10 +114,10 @@ fn with_phis<'m, 'a>(code: &mut Code<'m, 'a>, phis: &[Vec<u32>]) -> Vec<Vec<Step
 }
 
 /// Renames registers to values in a walk over the dominator tree.
-fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: &[u32]) {
+fn rename(code: &mut SsaFunction<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: &[u32]) {
     let children = dominated(code);
     let mut by_block = with_phis(code, phis);
-    let mut renaming = Renaming::new(code, split);
+    let mut renaming = SsaRenaming::new(code, split);
     let mut stack = vec![(0u32, false, 0usize)];
     while let Some((block, left, mark)) = stack.pop() {
         if left {
@@ -149,14 +149,14 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: &[Vec<u32>], returned: 
                 code.returned.push(values);
             }
         }
-        give(code, block, &renaming, phis, &mut by_block);
+        pass_to_successors(code, block, &renaming, phis, &mut by_block);
     }
     code.values = renaming.values;
     code.steps = by_block.into_iter().flatten().collect();
 }
 
 /// Returns the blocks that each block immediately dominates.
-fn dominated(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
+fn dominated(code: &SsaFunction<'_, '_>) -> Vec<Vec<u32>> {
     let blocks = code.cfg.blocks.len();
     let mut children = vec![Vec::new(); blocks];
     for block in 1..blocks {
@@ -166,10 +166,10 @@ fn dominated(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
 }
 
 /// Passes the values at the end of a block to the phis of its successors.
-fn give<'a>(
-    code: &Code<'_, '_>,
+fn pass_to_successors<'a>(
+    code: &SsaFunction<'_, '_>,
     block: u32,
-    renaming: &Renaming<'_>,
+    renaming: &SsaRenaming<'_>,
     phis: &[Vec<u32>],
     by_block: &mut [Vec<Step<'_, 'a>>],
 ) {
@@ -186,26 +186,26 @@ fn give<'a>(
 }
 
 fn value_or_nothing<'a>(value: u32) -> Source<'a> {
-    if value == NONE { Source::Other("") } else { Source::Place(Place::Value(value), 0) }
+    if value == NONE { Source::Other("") } else { Source::Place(Referent::Value(value), 0) }
 }
 
-struct Renaming<'s> {
+struct SsaRenaming<'s> {
     split: &'s [bool],
     current: Vec<u32>,
     undo: Vec<(u32, u32)>,
     values: u32,
 }
 
-impl<'s> Renaming<'s> {
+impl<'s> SsaRenaming<'s> {
     /// Returns the state at the entry: split registers are undefined and arguments have the caller's values.
-    fn new(code: &Code<'_, '_>, split: &'s [bool]) -> Renaming<'s> {
+    fn new(code: &SsaFunction<'_, '_>, split: &'s [bool]) -> SsaRenaming<'s> {
         let mut current: Vec<u32> =
             (0..split.len()).map(|at| if split[at] { NONE } else { at as u32 }).collect();
         let parameters = code.function.parameters.len();
         for &argument in code.arguments[..parameters].iter().filter(|argument| **argument != NONE) {
             current[argument as usize] = argument;
         }
-        Renaming { split, current, undo: Vec::new(), values: code.values }
+        SsaRenaming { split, current, undo: Vec::new(), values: code.values }
     }
 
     fn value(&self, register: u32) -> u32 {
@@ -228,13 +228,15 @@ impl<'s> Renaming<'s> {
     fn step(&mut self, step: &mut Step<'_, '_>) {
         for source in &mut step.sources {
             match source {
-                Source::Place(Place::Value(value) | Place::Part(value), _) => match self.value(*value) {
-                    NONE => *source = Source::Other(""),
-                    now => *value = now,
-                },
-                Source::Memory(Place::Value(value) | Place::Part(value), offset) => {
+                Source::Place(Referent::Value(value) | Referent::Part(value), _) => {
                     match self.value(*value) {
-                        NONE => *source = Source::Memory(Place::Absolute, *offset),
+                        NONE => *source = Source::Other(""),
+                        now => *value = now,
+                    }
+                }
+                Source::Memory(Referent::Value(value) | Referent::Part(value), offset) => {
+                    match self.value(*value) {
+                        NONE => *source = Source::Memory(Referent::Absolute, *offset),
                         now => *value = now,
                     }
                 }

@@ -4,23 +4,26 @@
 //! definitions meet. A guarded definition may keep the previous value, which is therefore a further source.
 
 use crate::analysis::cfg::Cfg;
-use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
+use crate::analysis::code::{Call, Globals, NONE, Referent, Source, SsaFunction, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::rename;
 use crate::isa;
-use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
+use crate::syntax::{Body, Function, Instruction, Names, Operand, StateSpace, Statement, Variable};
 use std::collections::{BTreeMap, HashMap};
 
 /// The maximum number of blocks of an analysed function; the effects of larger ones are unknown.
-const MOST_BLOCKS: usize = 10_000;
+const MAX_BLOCKS: usize = 10_000;
 /// The number of registers of ranges that are looked up without hashing.
-const DENSE: u64 = 1 << 20;
+const MAX_DENSE_REGISTERS: u64 = 1 << 20;
 
 /// Guards of known value, by statement: true if the instruction is executed whenever it is reached.
 pub(crate) type Guards = BTreeMap<u32, bool>;
 
 /// Builds the static single assignment form of a function. `None` if it has no body, or if its body is too large.
-pub(crate) fn build<'m, 'a>(function: &'m Function<'a>, globals: &Globals<'_, 'a>) -> Option<Code<'m, 'a>> {
+pub(crate) fn build<'m, 'a>(
+    function: &'m Function<'a>,
+    globals: &Globals<'_, 'a>,
+) -> Option<SsaFunction<'m, 'a>> {
     build_guarded(function, globals, &Guards::new())
 }
 
@@ -29,21 +32,21 @@ pub(crate) fn build_guarded<'m, 'a>(
     function: &'m Function<'a>,
     globals: &Globals<'_, 'a>,
     guards: &Guards,
-) -> Option<Code<'m, 'a>> {
+) -> Option<SsaFunction<'m, 'a>> {
     let body = function.body.as_ref()?;
     let names = Names::new(body);
     let cfg = Cfg::new(body, &names, guards);
-    if cfg.blocks.len() > MOST_BLOCKS {
+    if cfg.blocks.len() > MAX_BLOCKS {
         return None;
     }
-    let mut lower = Lower::new(function, body, names, globals);
+    let mut lower = SsaBuilder::new(function, body, names, globals);
     let mut code = lower.code(cfg, guards);
     rename::split_registers(&mut code);
     code.index();
     Some(code)
 }
 
-struct Lower<'m, 'a, 'g> {
+struct SsaBuilder<'m, 'a, 'g> {
     function: &'m Function<'a>,
     body: &'m Body<'a>,
     names: Names<'m, 'a>,
@@ -61,14 +64,14 @@ struct Lower<'m, 'a, 'g> {
     arguments: Vec<u32>,
 }
 
-impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
+impl<'m, 'a, 'g> SsaBuilder<'m, 'a, 'g> {
     fn new(
         function: &'m Function<'a>,
         body: &'m Body<'a>,
         names: Names<'m, 'a>,
         globals: &'g Globals<'g, 'a>,
     ) -> Self {
-        let mut lower = Lower {
+        let mut lower = SsaBuilder {
             function,
             body,
             names,
@@ -85,17 +88,17 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         for (at, statement) in body.statements.iter().enumerate() {
             let Statement::Variable(scope, variable) = statement else { continue };
             match (variable.space, variable.range) {
-                (Space::Reg, range) if *scope != 0 => {
+                (StateSpace::Reg, range) if *scope != 0 => {
                     lower.inner |= range.is_some() || variable.name.starts_with('%');
                 }
-                (Space::Reg, Some(count)) => {
+                (StateSpace::Reg, Some(count)) => {
                     let start = lower.dense.len();
-                    if (start as u64).saturating_add(count) <= DENSE {
+                    if (start as u64).saturating_add(count) <= MAX_DENSE_REGISTERS {
                         lower.dense.resize(start + count as usize, NONE);
                         lower.ranges.push((variable.name, count, start));
                     }
                 }
-                (Space::Local | Space::Shared | Space::Param, None) => {
+                (StateSpace::Local | StateSpace::Shared | StateSpace::Param, None) => {
                     lower.local_of.insert(at as u32, lower.locals.len() as u32);
                     lower.locals.push(variable);
                 }
@@ -103,7 +106,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             }
         }
         for parameter in function.parameters.iter().chain(&function.returns) {
-            let value = if parameter.space == Space::Reg { lower.fresh() } else { NONE };
+            let value = if parameter.space == StateSpace::Reg { lower.fresh() } else { NONE };
             lower.arguments.push(value);
         }
         lower
@@ -114,7 +117,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         self.count - 1
     }
 
-    fn code(&mut self, cfg: Cfg, guards: &Guards) -> Code<'m, 'a> {
+    fn code(&mut self, cfg: Cfg, guards: &Guards) -> SsaFunction<'m, 'a> {
         let mut steps = Vec::with_capacity(self.body.statements.len());
         for at in 0..cfg.blocks.len() {
             for &statement in &cfg.blocks[at].instructions {
@@ -126,7 +129,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
                 }
             }
         }
-        Code {
+        SsaFunction {
             function: self.function,
             cfg,
             steps,
@@ -145,7 +148,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         let scope = instruction.scope;
         let guard = instruction.guard.filter(|_| !always).map(|guard| {
             let value = match self.place(scope, guard.register) {
-                Some(Place::Value(value)) => value,
+                Some(Referent::Value(value)) => value,
                 _ => NONE,
             };
             (value, guard.negated)
@@ -193,7 +196,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
                     Operand::Name(name) => self.place(scope, name),
                     _ => None,
                 };
-                let value = if let Some(Place::Value(value)) = place { value } else { NONE };
+                let value = if let Some(Referent::Value(value)) = place { value } else { NONE };
                 step.defines.push(value);
                 call.returns.push(place.filter(|_| value == NONE));
             }
@@ -205,7 +208,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
         if let Some(Operand::Name(name)) = operands.first() {
             match self.place(scope, name) {
-                Some(Place::Function) => call.target = Some(name),
+                Some(Referent::Function) => call.target = Some(name),
                 Some(_) => step.sources.push(self.named(scope, name, 0)),
                 None => {}
             }
@@ -222,8 +225,8 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         let mut partly = false;
         let mut one = |lower: &mut Self, name: &'a str| {
             step.defines.push(match lower.place(scope, name) {
-                Some(Place::Value(value)) => value,
-                Some(Place::Part(value)) => {
+                Some(Referent::Value(value)) => value,
+                Some(Referent::Part(value)) => {
                     partly = true;
                     value
                 }
@@ -285,10 +288,10 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         self.source(scope, operand, into);
     }
 
-    fn element(&self, place: Place) -> u32 {
+    fn element(&self, place: Referent) -> u32 {
         let variable = match place {
-            Place::Local(local) => self.locals[local as usize],
-            Place::Module(variable) => self.globals.variables[variable as usize],
+            Referent::Local(local) => self.locals[local as usize],
+            Referent::Module(variable) => self.globals.variables[variable as usize],
             _ => return 1,
         };
         variable.ty.size() * u32::from(variable.vector)
@@ -296,10 +299,10 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
 
     fn memory(&mut self, scope: u32, address: &crate::syntax::Address<'a>) -> Source<'a> {
         match address.base {
-            None => Source::Memory(Place::Absolute, address.offset),
+            None => Source::Memory(Referent::Absolute, address.offset),
             Some(name) => match self.place(scope, name) {
                 Some(place) => Source::Memory(place, address.offset),
-                None => Source::Memory(Place::Absolute, address.offset),
+                None => Source::Memory(Referent::Absolute, address.offset),
             },
         }
     }
@@ -313,7 +316,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
     }
 
-    fn place(&mut self, scope: u32, name: &'a str) -> Option<Place> {
+    fn place(&mut self, scope: u32, name: &'a str) -> Option<Referent> {
         if name == "_" {
             return None;
         }
@@ -321,42 +324,42 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             && name.as_bytes().first() == Some(&b'%')
             && let Some(value) = self.ranged(name)
         {
-            return Some(Place::Value(value));
+            return Some(Referent::Value(value));
         }
         if let Some(binding) = self.names.resolve(scope, name) {
             return match binding.variable.space {
-                Space::Reg => {
+                StateSpace::Reg => {
                     let next = self.count;
                     let value = *self.registers.entry((binding.statement, binding.index)).or_insert(next);
                     if value == next {
                         self.count += 1;
                     }
-                    Some(Place::Value(value))
+                    Some(Referent::Value(value))
                 }
-                Space::Global | Space::Const => {
+                StateSpace::Global | StateSpace::Const => {
                     let declaration: *const Variable<'a> = binding.variable;
-                    self.globals.of_bodies.get(&declaration).copied().map(Place::Module)
+                    self.globals.of_bodies.get(&declaration).copied().map(Referent::Module)
                 }
-                _ => self.local_of.get(&binding.statement).copied().map(Place::Local),
+                _ => self.local_of.get(&binding.statement).copied().map(Referent::Local),
             };
         }
         let parameters = self.function.parameters.iter().chain(&self.function.returns);
         if let Some(at) = parameters.into_iter().position(|parameter| parameter.name == name) {
             return Some(match self.arguments[at] {
-                NONE => Place::Parameter(at as u32),
-                value => Place::Value(value),
+                NONE => Referent::Parameter(at as u32),
+                value => Referent::Value(value),
             });
         }
         if let Some(&variable) = self.globals.by_name.get(name) {
-            return Some(Place::Module(variable));
+            return Some(Referent::Module(variable));
         }
         if let Some((vector, _)) = name.split_once('.')
             && isa::component(name).is_some()
-            && let Some(Place::Value(value)) = self.place(scope, &name[..vector.len()])
+            && let Some(Referent::Value(value)) = self.place(scope, &name[..vector.len()])
         {
-            return Some(Place::Part(value));
+            return Some(Referent::Part(value));
         }
-        self.globals.functions.get(name).map(|()| Place::Function)
+        self.globals.functions.get(name).map(|()| Referent::Function)
     }
 
     /// Returns a register of a range in the outermost scope.

@@ -6,10 +6,10 @@
 //! cell; and through the carry flag. If the rules ask for it, they propagate from the condition of a branch to its
 //! control-dependent steps. ask for it, from the condition of a branch to its control-dependent steps.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
 use crate::analysis::effect::{self, Effect};
-use crate::isa::{self, ControlFlow, Hidden};
-use crate::syntax::{Instruction, Space};
+use crate::isa::{self, ControlFlow, HiddenEffect};
+use crate::syntax::{Instruction, StateSpace};
 use std::ops::Range;
 
 /// A set of labels as a bit mask.
@@ -43,7 +43,7 @@ pub(crate) trait Rules {
 
 /// The labels in a part of a body.
 pub(crate) struct Taint<'c, 'm, 'a, R> {
-    code: &'c Code<'m, 'a>,
+    code: &'c SsaFunction<'m, 'a>,
     rules: R,
     /// The labels of each cell: values, variables of the body, followed memory, the carry flag, in this order.
     cells: Vec<Labels>,
@@ -62,7 +62,7 @@ pub(crate) struct Taint<'c, 'm, 'a, R> {
 
 impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     /// Prepares the analysis of the steps of some blocks. [`Taint::settle`] computes the fixpoint.
-    pub fn new(code: &'c Code<'m, 'a>, blocks: impl Iterator<Item = u32>, rules: R) -> Self {
+    pub fn new(code: &'c SsaFunction<'m, 'a>, blocks: impl Iterator<Item = u32>, rules: R) -> Self {
         let all = code.ranges();
         let mut ranges = vec![None; all.len()];
         for block in blocks {
@@ -134,7 +134,9 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
             if let Some(value) = source.value() {
                 found(value);
             }
-            if let Source::Place(Place::Local(local), _) | Source::Memory(Place::Local(local), _) = source {
+            if let Source::Place(Referent::Local(local), _) | Source::Memory(Referent::Local(local), _) =
+                source
+            {
                 found(self.local(*local));
             }
         }
@@ -144,7 +146,7 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         if effect::effect(instruction) == Effect::Load && self.rules.is_followed(instruction) {
             found(self.memory());
         }
-        if isa::row(instruction.op()).hidden == Hidden::ReadsCarry {
+        if isa::row(instruction.op()).hidden == HiddenEffect::ReadsCarry {
             found(self.carry());
         }
     }
@@ -153,14 +155,16 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     fn each_write(&self, step: &Step<'_, '_>, mut found: impl FnMut(u32)) {
         step.defines.iter().copied().filter(|&value| value != NONE).for_each(&mut found);
         for place in step.call.iter().flat_map(|call| &call.returns) {
-            if let Some(Place::Local(local)) = place {
+            if let Some(Referent::Local(local)) = place {
                 found(self.local(*local));
             }
         }
         let Some(instruction) = step.instruction else { return };
         if effect::effect(instruction) == Effect::Store {
             match step.sources.first() {
-                Some(Source::Memory(Place::Local(local), _)) if instruction.space() == Some(Space::Param) => {
+                Some(Source::Memory(Referent::Local(local), _))
+                    if instruction.space() == Some(StateSpace::Param) =>
+                {
                     found(self.local(*local));
                 }
                 _ if self.rules.is_followed(instruction) => found(self.memory()),
@@ -168,17 +172,19 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
             }
         }
         match isa::row(instruction.op()).hidden {
-            Hidden::SetsCarry | Hidden::ReadsCarry if instruction.has("cc") => found(self.carry()),
-            Hidden::SetsCarry
-            | Hidden::ReadsCarry
-            | Hidden::None
-            | Hidden::Sleeps
-            | Hidden::Grids
-            | Hidden::Cluster
-            | Hidden::ClusterIf(_)
-            | Hidden::Texture
-            | Hidden::ConstantWindow
-            | Hidden::Unknown => {}
+            HiddenEffect::SetsCarry | HiddenEffect::ReadsCarry if instruction.has("cc") => {
+                found(self.carry())
+            }
+            HiddenEffect::SetsCarry
+            | HiddenEffect::ReadsCarry
+            | HiddenEffect::None
+            | HiddenEffect::Sleeps
+            | HiddenEffect::Grids
+            | HiddenEffect::Cluster
+            | HiddenEffect::ClusterIf(_)
+            | HiddenEffect::Texture
+            | HiddenEffect::ConstantWindow
+            | HiddenEffect::Unknown => {}
         }
     }
 
@@ -187,8 +193,8 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
         let mut labels = 0;
         self.each_read(step, |cell| labels |= self.cells[cell as usize]);
         for source in &step.sources {
-            if let Source::Place(Place::Parameter(parameter), _)
-            | Source::Memory(Place::Parameter(parameter), _) = source
+            if let Source::Place(Referent::Parameter(parameter), _)
+            | Source::Memory(Referent::Parameter(parameter), _) = source
             {
                 labels |= self.rules.parameter(*parameter);
             }

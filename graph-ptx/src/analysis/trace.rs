@@ -3,17 +3,17 @@
 //! `condition` and `extent` use them to see through copies, to recognise parameters, and to tell values that depend
 //! on the thread index from uniform ones.
 
-use crate::analysis::code::{Code, Place, Source, Step};
+use crate::analysis::code::{Referent, Source, SsaFunction, Step};
 use crate::analysis::effect::{self, Effect};
-use crate::isa::{self, Operation, Threads, Yields, register, unfollowed};
-use crate::syntax::Class;
+use crate::isa::{self, Operation, ThreadRelation, Yields, register, unfollowed};
+use crate::syntax::TypeClass;
 use std::collections::BTreeSet;
 
 /// Returns the value that a value copies, through moves and conversions between integers.
-pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
+pub(crate) fn canonical(code: &SsaFunction<'_, '_>, mut value: u32) -> u32 {
     for _ in 0..8 {
         let Some(step) = definition(code, value) else { return value };
-        let (Some(instruction), [Source::Place(Place::Value(from), 0)]) =
+        let (Some(instruction), [Source::Place(Referent::Value(from), 0)]) =
             (step.instruction, &step.sources[..])
         else {
             return value;
@@ -21,7 +21,7 @@ pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
         let copies = keeps_integers(isa::row(instruction.op()).operation)
             && step.defines.len() == 1
             && step.keeps.is_empty()
-            && instruction.types().all(|ty| ty.class() != Class::Float && ty.size() >= 4);
+            && instruction.types().all(|ty| ty.class() != TypeClass::Float && ty.size() >= 4);
         if !copies {
             return value;
         }
@@ -39,14 +39,14 @@ fn keeps_integers(operation: Operation) -> bool {
 }
 
 /// Returns the step that defines a value.
-pub(crate) fn definition<'s, 'm, 'a>(code: &'s Code<'m, 'a>, value: u32) -> Option<&'s Step<'m, 'a>> {
+pub(crate) fn definition<'s, 'm, 'a>(code: &'s SsaFunction<'m, 'a>, value: u32) -> Option<&'s Step<'m, 'a>> {
     let at = *code.definitions.get(value as usize)?;
     code.steps.get(at as usize)
 }
 
 /// Returns the special registers that a value is computed from, other than through memory. `None` if they are
 /// unknown.
-pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
+pub(crate) fn thread_registers<'a>(code: &SsaFunction<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
     let mut found = BTreeSet::new();
     let (mut stack, mut seen) = (vec![value], BTreeSet::new());
     while let Some(value) = stack.pop() {
@@ -66,13 +66,17 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
         }
         for source in &step.sources {
             match source {
-                Source::Special(name) => match register(name).map_or(Threads::Other, |found| found.threads())
-                {
-                    Threads::BlockSize | Threads::GridSize => {}
-                    Threads::ThreadIndex | Threads::BlockIndex | Threads::Lane | Threads::Other => {
-                        found.insert(*name);
+                Source::Special(name) => {
+                    match register(name).map_or(ThreadRelation::Other, |found| found.threads()) {
+                        ThreadRelation::BlockSize | ThreadRelation::GridSize => {}
+                        ThreadRelation::ThreadIndex
+                        | ThreadRelation::BlockIndex
+                        | ThreadRelation::Lane
+                        | ThreadRelation::Other => {
+                            found.insert(*name);
+                        }
                     }
-                },
+                }
                 Source::Place(..) => stack.extend(source.value()),
                 Source::Memory(..) | Source::Constant(_) | Source::Other(_) => {}
             }
@@ -82,9 +86,9 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
 }
 
 /// Returns the parameter that a step loads as a whole.
-pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
+pub(crate) fn parameter(code: &SsaFunction<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
-    let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };
+    let [Source::Memory(Referent::Parameter(parameter), 0)] = &step.sources[..] else { return None };
     let declared = code.function.parameters.get(*parameter as usize)?;
     let (size, _, _) = effect::sizes(instruction);
     let whole = effect::effect(instruction) == Effect::Load
@@ -92,6 +96,6 @@ pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32>
         && step.defines.len() == 1
         && u64::from(size) == declared.size()
         && size >= 4
-        && matches!(declared.class(), Class::Integer | Class::Bits);
+        && matches!(declared.class(), TypeClass::Integer | TypeClass::Bits);
     whole.then_some(*parameter)
 }

@@ -5,28 +5,28 @@
 
 use crate::analysis::value::Value;
 use crate::isa::{self, Arithmetic, Bitwise, Operation};
-use crate::syntax::{Class, Instruction};
+use crate::syntax::{Instruction, TypeClass};
 
 /// A mask below this drops all bits of an address; the complement of such a mask keeps them.
 const LOW_BITS: u64 = 1 << 16;
 
 /// The result of a transfer function.
-pub(crate) struct Computed {
+pub(crate) struct TransferResult {
     pub value: Value,
     /// True if bits of an address flow into a result that does not count as an address.
     pub leaks: bool,
 }
 
-fn seen(value: Value) -> Computed {
-    Computed { value, leaks: false }
+fn without_leak(value: Value) -> TransferResult {
+    TransferResult { value, leaks: false }
 }
 
 /// Evaluates an instruction that computes registers from registers.
-pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Computed {
+pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> TransferResult {
     let ty = instruction.types().next_back();
-    let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
+    let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != TypeClass::Float);
     let derived = || Value::derived(sources);
-    seen(match (isa::row(instruction.op()).operation, sources) {
+    without_leak(match (isa::row(instruction.op()).operation, sources) {
         (Operation::Comparison(_), _) => Value::Plain,
         (Operation::Move | Operation::Address, [value]) if wide && instruction.operands.len() == 2 => {
             if unpacks(instruction) {
@@ -45,7 +45,7 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             value.lower_half()
         }
         (Operation::Convert, [value]) => {
-            let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);
+            let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != TypeClass::Float);
             if all_wide || value.as_constant().is_some() { value.clone() } else { derived() }
         }
         (Operation::Arithmetic(Arithmetic::Add), [a, b]) if wide => a.plus(b, 1),
@@ -109,7 +109,7 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
 
 /// Returns true if a conversion keeps the lower 32 bits of an integer.
 fn keeps_32_bits(instruction: &Instruction<'_>) -> bool {
-    instruction.types().all(|ty| ty.size() >= 4 && ty.class() != Class::Float)
+    instruction.types().all(|ty| ty.size() >= 4 && ty.class() != TypeClass::Float)
 }
 
 fn unpacks(instruction: &Instruction<'_>) -> bool {
@@ -132,14 +132,18 @@ fn wide_product(a: &Value, b: &Value) -> Value {
     }
 }
 
-fn and(a: &Value, b: &Value) -> Computed {
+fn and(a: &Value, b: &Value) -> TransferResult {
     let (value, mask) = match (a.as_constant(), b.as_constant()) {
         (_, Some(mask)) => (a, mask),
         (Some(mask), _) => (b, mask),
-        _ => return seen(Value::derived([a, b])),
+        _ => return without_leak(Value::derived([a, b])),
     };
     if (mask as u64) < LOW_BITS {
-        return Computed { value: Value::Plain, leaks: value.has_origins() };
+        return TransferResult { value: Value::Plain, leaks: value.has_origins() };
     }
-    if !(mask as u64) < LOW_BITS { seen(value.moved()) } else { seen(Value::derived([value])) }
+    if !(mask as u64) < LOW_BITS {
+        without_leak(value.moved())
+    } else {
+        without_leak(Value::derived([value]))
+    }
 }

@@ -3,7 +3,7 @@
 //! Launches that only update a buffer by the same reduction need no order between them. The lattice is flat: no
 //! access at the bottom, ordered accesses at the top, reads and each kind of reduction between.
 
-use crate::analysis::code::{Code, NONE, Step};
+use crate::analysis::code::{NONE, SsaFunction, Step};
 use crate::analysis::effect::AccessKind;
 use crate::isa::{self, Addresses};
 use crate::syntax::{Instruction, Type};
@@ -26,7 +26,7 @@ pub enum Update {
 
 impl Update {
     /// Returns the join of the updates of two accesses.
-    pub(crate) fn and(self, other: Update) -> Update {
+    pub(crate) fn join(self, other: Update) -> Update {
         match (self, other) {
             (Update::Nothing, other) => other,
             (one, Update::Nothing) => one,
@@ -36,7 +36,7 @@ impl Update {
     }
 
     /// Returns the update of an access by a step of a body.
-    pub(crate) fn of(code: &Code<'_, '_>, step: &Step<'_, '_>, how: AccessKind) -> Update {
+    pub(crate) fn new(code: &SsaFunction<'_, '_>, step: &Step<'_, '_>, how: AccessKind) -> Update {
         match (how, step.instruction) {
             (AccessKind::Nothing, _) => Update::Nothing,
             (AccessKind::Read, _) => Update::Reads,
@@ -49,7 +49,7 @@ impl Update {
 }
 
 /// Returns true if no instruction reads the values that a step defines.
-pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool {
+pub(crate) fn result_is_unused(code: &SsaFunction<'_, '_>, step: &Step<'_, '_>) -> bool {
     step.defines.iter().all(|&value| {
         value == NONE
             || (code.users[value as usize].is_empty()

@@ -8,31 +8,31 @@
 pub(crate) type Origin = u32;
 
 /// A set of loose bits.
-pub(crate) type Loose = u128;
+pub(crate) type LooseBits = u128;
 
 /// The loose bit of values from unmodelled memory. The lower bits represent words of parameters that are not
 /// pointers, and elements loaded through pointers.
-pub(crate) const MEMORY: Loose = 1 << 127;
+pub(crate) const MEMORY: LooseBits = 1 << 127;
 
 /// The maximum number of sums of a value and of origins of a sum; beyond them a value is mixed.
-const MOST_SUMS: usize = 6;
-const MOST_TERMS: usize = 3;
+const MAX_SUMS: usize = 6;
+const MAX_TERMS: usize = 3;
 
 /// A sum of origins with coefficients, loose bits and a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
-    terms: [(Origin, i64); MOST_TERMS],
+    terms: [(Origin, i64); MAX_TERMS],
     count: u8,
     /// The loose bits. Empty if there are origins.
-    pub loose: Loose,
+    pub loose: LooseBits,
     /// The words that the lower 32 bits may be a half of. Empty if there are origins.
-    halves: Loose,
+    halves: LooseBits,
     /// The constant, if it is the same on all paths.
     pub offset: Option<i64>,
 }
 
 impl Sum {
-    const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, halves: 0, offset: None };
+    const PLAIN: Sum = Sum { terms: [(0, 0); MAX_TERMS], count: 0, loose: 0, halves: 0, offset: None };
 
     /// Returns the terms, sorted by origin, without zero coefficients.
     pub fn terms(&self) -> &[(Origin, i64)] {
@@ -48,7 +48,7 @@ impl Sum {
     }
 
     /// Returns true if the sum may be an address.
-    pub fn traced(&self) -> bool {
+    pub fn may_be_address(&self) -> bool {
         self.count > 0 || self.loose != 0
     }
 
@@ -75,7 +75,7 @@ impl Sum {
             if coefficient == 0 {
                 continue;
             }
-            if sum.count as usize == MOST_TERMS {
+            if sum.count as usize == MAX_TERMS {
                 return None;
             }
             sum.terms[sum.count as usize] = (origin, coefficient);
@@ -118,7 +118,7 @@ impl Value {
         Value::Sums(vec![sum])
     }
 
-    pub fn loose(bits: Loose) -> Value {
+    pub fn loose(bits: LooseBits) -> Value {
         Value::Sums(vec![Sum { loose: bits, ..Sum::PLAIN }])
     }
 
@@ -131,7 +131,7 @@ impl Value {
     /// Returns the constant, if it is the only possible value.
     pub fn as_constant(&self) -> Option<i64> {
         match self {
-            Value::Sums(sums) if sums.len() == 1 && !sums[0].traced() => sums[0].offset,
+            Value::Sums(sums) if sums.len() == 1 && !sums[0].may_be_address() => sums[0].offset,
             _ => None,
         }
     }
@@ -143,7 +143,7 @@ impl Value {
             Value::Mixed(_) => return None,
             _ => &[],
         };
-        Some(sums.iter().filter(|sum| sum.traced()))
+        Some(sums.iter().filter(|sum| sum.may_be_address()))
     }
 
     /// Returns true if the value may be a number without known origins, other than a constant such as null.
@@ -151,7 +151,7 @@ impl Value {
         match self {
             Value::Bottom => false,
             Value::Plain | Value::Mixed(_) => true,
-            Value::Sums(sums) => sums.iter().any(|sum| !sum.traced() && sum.offset.is_none()),
+            Value::Sums(sums) => sums.iter().any(|sum| !sum.may_be_address() && sum.offset.is_none()),
         }
     }
 
@@ -188,17 +188,17 @@ impl Value {
     }
 
     /// Returns the value of 32 bits that are a half of these words.
-    pub fn half(bits: Loose) -> Value {
+    pub fn half(bits: LooseBits) -> Value {
         Value::Sums(vec![Sum { halves: bits, ..Sum::PLAIN }])
     }
 
     /// Returns the words that the value may be a half of.
-    pub fn halves(&self) -> Loose {
+    pub fn halves(&self) -> LooseBits {
         self.sums().iter().fold(0, |halves, sum| halves | sum.halves)
     }
 
     /// Returns the loose bits of all sums.
-    pub fn loose_bits(&self) -> Loose {
+    pub fn loose_bits(&self) -> LooseBits {
         self.sums().iter().fold(0, |loose, sum| loose | sum.loose)
     }
 
@@ -257,7 +257,7 @@ impl Value {
                     changed |= add(&mut sums, sum);
                 }
                 if changed {
-                    *self = of(sums);
+                    *self = from_sums(sums);
                 }
                 changed
             }
@@ -281,7 +281,7 @@ impl Value {
                 };
             }
         }
-        of(sums)
+        from_sums(sums)
     }
 
     /// Returns `self * factor` in 64 bits.
@@ -323,11 +323,11 @@ fn add(sums: &mut Vec<Sum>, sum: &Sum) -> bool {
     *mine != before
 }
 
-fn of(sums: Vec<Sum>) -> Value {
+fn from_sums(sums: Vec<Sum>) -> Value {
     match &sums[..] {
         [] => Value::Bottom,
         [sum] if *sum == Sum::PLAIN => Value::Plain,
-        sums if sums.len() > MOST_SUMS => {
+        sums if sums.len() > MAX_SUMS => {
             Value::mixed(sums.iter().flat_map(Sum::terms).map(|term| term.0).collect())
         }
         _ => Value::Sums(sums),
@@ -369,7 +369,7 @@ mod tests {
             next = next.plus(&Value::address(2, 4), 1);
         }
         assert_eq!(value, Value::Mixed(vec![1, 2]));
-        assert!(changes <= MOST_SUMS + 1);
+        assert!(changes <= MAX_SUMS + 1);
         assert!(!value.join(&Value::Plain));
     }
 

@@ -3,11 +3,11 @@
 //! The interpreter asks for a cut when an operation has different answers in a group. A cut splits the range of one
 //! index, or factors an index into two.
 
-use super::form::{Form, gcd};
+use super::form::{AffineForm, gcd};
 
 /// A way to cut a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum BoxCut {
     /// Splits an index at `at`: values below it, and the others.
     At { index: u32, at: u64 },
     /// Replaces the index by `index + by * outer`. `by` must divide its count.
@@ -16,12 +16,12 @@ pub(super) enum Cut {
 
 /// Returns a cut towards parts in which `form < 0` holds for all threads or for none. The box must have threads of
 /// both kinds.
-pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
+pub(super) fn by_sign(form: &AffineForm, counts: &[u64]) -> Option<BoxCut> {
     let count = |index: u32| counts[index as usize];
     let mut largest: Vec<(u32, i128)> = form.terms.iter().copied().filter(|term| count(term.0) > 1).collect();
     largest.sort_by_key(|term| std::cmp::Reverse(term.1.unsigned_abs()));
     for &(index, coefficient) in &largest {
-        let rest = Form {
+        let rest = AffineForm {
             terms: form.terms.iter().copied().filter(|term| term.0 != index).collect(),
             ..form.clone()
         };
@@ -36,13 +36,13 @@ pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
         let (first, second) = (first.clamp(0, count), second.clamp(0, count));
         for at in [first, second] {
             if at > 0 && at < count {
-                return Some(Cut::At { index, at: at as u64 });
+                return Some(BoxCut::At { index, at: at as u64 });
             }
         }
     }
     // Every index value has both signs. Bisect the index with the fewest values.
     let &(index, _) = largest.iter().min_by_key(|term| count(term.0))?;
-    Some(Cut::At { index, at: count(index) / 2 })
+    Some(BoxCut::At { index, at: count(index) / 2 })
 }
 
 /// Returns `a / b` rounded up, for a positive `b`.
@@ -51,12 +51,16 @@ fn ceiling(a: i128, b: i128) -> Option<i128> {
 }
 
 /// Returns `form / divisor` rounded down, or a cut towards parts in which the quotient is an affine form.
-pub(super) fn quotient(form: &Form, divisor: i128, counts: &[u64]) -> Option<Result<Form, Cut>> {
+pub(super) fn quotient(
+    form: &AffineForm,
+    divisor: i128,
+    counts: &[u64],
+) -> Option<Result<AffineForm, BoxCut>> {
     if divisor <= 0 || form.pointer.is_some() {
         return None;
     }
-    let mut whole = Form::constant(form.constant.div_euclid(divisor));
-    let mut rest = Form::constant(form.constant.rem_euclid(divisor));
+    let mut whole = AffineForm::constant(form.constant.div_euclid(divisor));
+    let mut rest = AffineForm::constant(form.constant.rem_euclid(divisor));
     for &(index, coefficient) in &form.terms {
         if coefficient % divisor == 0 {
             whole.terms.push((index, coefficient / divisor));
@@ -76,8 +80,8 @@ pub(super) fn quotient(form: &Form, divisor: i128, counts: &[u64]) -> Option<Res
         let Ok(by) = u64::try_from(by) else { continue };
         if by < count {
             let cut = match count % by {
-                0 => Cut::Factor { index, by },
-                left => Cut::At { index, at: count - left },
+                0 => BoxCut::Factor { index, by },
+                left => BoxCut::At { index, at: count - left },
             };
             return Some(Err(cut));
         }

@@ -1,17 +1,17 @@
 //! Footprints: the bytes that each block of a launch may access.
 //!
-//! [`apart`] proves that different blocks of two launches with the same grid access different bytes.
+//! [`blocks_are_disjoint`] proves that different blocks of two launches with the same grid access different bytes.
 
-use super::form::{Form, gcd};
-use super::launch::Unfollowed;
+use super::form::{AffineForm, gcd};
+use super::launch::UnknownAccess;
 use std::fmt;
 
 /// The maximum number of distinct accesses of a parameter; with more its footprint is unknown.
-pub(super) const MOST_TOUCHES: usize = 256;
+pub(super) const MAX_TOUCHES: usize = 256;
 
 /// The blocks along one grid axis that make an access, and the stride of the address per block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Axis {
+struct AxisBlocks {
     first: u64,
     count: u64,
     /// `None` for a single block.
@@ -20,20 +20,25 @@ struct Axis {
 
 /// Accesses of `bytes` bytes at `constant + Σ stride · %ctaid + Σ coefficient · i`, for all `i` below their counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touch {
+pub struct StridedAccess {
     bytes: u64,
     constant: i128,
-    axes: [Axis; 3],
+    axes: [AxisBlocks; 3],
     /// The coefficients and counts of the indices that vary within a block. Sorted.
     inner: Vec<(i128, u64)>,
 }
 
-impl Touch {
+impl StridedAccess {
     /// Returns the accesses at an address over a box of threads, whose `%ctaid` are `places`. `None` if the address
     /// is not an affine form over `%ctaid` and indices within the block.
-    pub(super) fn of(form: &Form, counts: &[u64], places: [&Form; 3], bytes: u64) -> Option<Touch> {
+    pub(super) fn new(
+        form: &AffineForm,
+        counts: &[u64],
+        places: [&AffineForm; 3],
+        bytes: u64,
+    ) -> Option<StridedAccess> {
         let mut constant = form.constant;
-        let mut axes = [Axis { first: 0, count: 1, stride: None }; 3];
+        let mut axes = [AxisBlocks { first: 0, count: 1, stride: None }; 3];
         let mut of_blocks = Vec::new();
         let coefficient =
             |index: u32| form.terms.iter().find(|term| term.0 == index).map_or(0, |term| term.1);
@@ -65,7 +70,7 @@ impl Touch {
             *coefficient = -*coefficient;
         }
         inner.sort_unstable();
-        Some(Touch { bytes, constant, axes, inner })
+        Some(StridedAccess { bytes, constant, axes, inner })
     }
 
     /// Returns the size of each access in bytes.
@@ -90,13 +95,13 @@ impl Touch {
     }
 
     /// Returns the accesses through a pointer that is `bytes` bytes further.
-    fn moved(&self, bytes: u64) -> Option<Touch> {
+    fn moved(&self, bytes: u64) -> Option<StridedAccess> {
         let constant = self.constant.checked_add(i128::from(bytes))?;
-        Some(Touch { constant, ..self.clone() })
+        Some(StridedAccess { constant, ..self.clone() })
     }
 
     /// Returns the first byte that it may access, and the byte after the last one.
-    fn hull(&self) -> Option<(i128, i128)> {
+    fn byte_range(&self) -> Option<(i128, i128)> {
         let (mut least, mut most) = (self.constant, self.constant.checked_add(i128::from(self.bytes))?);
         for &(coefficient, count) in &self.inner {
             most = most.checked_add(coefficient.checked_mul(i128::from(count) - 1)?)?;
@@ -116,38 +121,38 @@ impl Touch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Region {
     /// The union of these accesses.
-    Touches(Vec<Touch>),
+    Accesses(Vec<StridedAccess>),
     /// Any bytes, for this reason.
-    Anywhere(Unfollowed),
+    Anywhere(UnknownAccess),
 }
 
 impl Region {
-    pub(super) fn of(touches: Vec<Touch>, inexact: Option<Unfollowed>) -> Region {
+    pub(super) fn of(touches: Vec<StridedAccess>, inexact: Option<UnknownAccess>) -> Region {
         match inexact {
             Some(why) => Region::Anywhere(why),
-            None => Region::Touches(touches),
+            None => Region::Accesses(touches),
         }
     }
 
     /// Returns true if nothing is accessed.
     pub fn is_empty(&self) -> bool {
-        matches!(self, Region::Touches(touches) if touches.is_empty())
+        matches!(self, Region::Accesses(touches) if touches.is_empty())
     }
 
     /// Returns the accesses; `None` if they are unknown.
-    pub fn touches(&self) -> Option<&[Touch]> {
+    pub fn touches(&self) -> Option<&[StridedAccess]> {
         match self {
-            Region::Touches(touches) => Some(touches),
+            Region::Accesses(touches) => Some(touches),
             Region::Anywhere(_) => None,
         }
     }
 
     /// Returns the reason that the bytes are unknown; `None` if they are known.
     #[must_use]
-    pub fn unknown(&self) -> Option<&Unfollowed> {
+    pub fn unknown(&self) -> Option<&UnknownAccess> {
         match self {
             Region::Anywhere(why) => Some(why),
-            Region::Touches(_) => None,
+            Region::Accesses(_) => None,
         }
     }
 }
@@ -156,7 +161,7 @@ impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Region::Anywhere(why) => write!(f, "any bytes: {why}"),
-            Region::Touches(touches) => write!(f, "{} accesses", touches.len()),
+            Region::Accesses(touches) => write!(f, "{} accesses", touches.len()),
         }
     }
 }
@@ -167,11 +172,11 @@ impl fmt::Display for Region {
 /// # Complexity
 ///
 /// The product of the numbers of accesses.
-pub fn apart(one: &Region, at: u64, other: &Region, other_at: u64) -> bool {
+pub fn blocks_are_disjoint(one: &Region, at: u64, other: &Region, other_at: u64) -> bool {
     if one.is_empty() || other.is_empty() {
         return true;
     }
-    let (Region::Touches(one), Region::Touches(other)) = (one, other) else { return false };
+    let (Region::Accesses(one), Region::Accesses(other)) = (one, other) else { return false };
     one.iter().all(|one| {
         let one = one.moved(at);
         other.iter().all(|other| {
@@ -183,14 +188,14 @@ pub fn apart(one: &Region, at: u64, other: &Region, other_at: u64) -> bool {
     })
 }
 
-/// Like [`apart`], for two accesses; `None` on overflow.
+/// Like [`blocks_are_disjoint`], for two accesses; `None` on overflow.
 ///
 /// An address is a sum of digits: the block index along each axis, and the indices within a block. Two equal
 /// addresses have equal digits under two conditions: each stride is at least the reach of all smaller ones, and all
 /// larger strides are multiples of the reach of the digits up to it. Digits within a block may differ. The digits of
 /// the block are compared in order of ascending stride.
-fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
-    let (a, b) = (one.hull()?, other.hull()?);
+fn are_apart(one: &StridedAccess, other: &StridedAccess) -> Option<bool> {
+    let (a, b) = (one.byte_range()?, other.byte_range()?);
     if a.1 <= b.0 || b.1 <= a.0 {
         return Some(true);
     }
@@ -225,7 +230,7 @@ fn are_apart(one: &Touch, other: &Touch) -> Option<bool> {
         let higher = inner().map(|term| term.0).filter(|&coefficient| coefficient >= stride);
         let higher = higher.chain(axes[at + 1..].iter().map(|axis| axis.0));
         let period = higher.fold(0, |period, coefficient| gcd(period, coefficient.unsigned_abs()));
-        let reach = |touch: &Touch| {
+        let reach = |touch: &StridedAccess| {
             let lower = touch.inner.iter().filter(|term| term.0 < stride);
             lower.fold(i128::from(touch.bytes), |reach, &(coefficient, count)| {
                 reach.saturating_add(coefficient.saturating_mul(i128::from(count) - 1))

@@ -6,7 +6,7 @@
 /// The affine form `pointer + constant + Σ coefficient · index`. The value of a register of `w` bits is the form
 /// modulo `2^w`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct AffineForm {
     /// The pointer parameter that it is an offset from, if any.
     pub pointer: Option<u32>,
     pub constant: i128,
@@ -14,17 +14,17 @@ pub(super) struct Form {
     pub terms: Vec<(u32, i128)>,
 }
 
-impl Form {
-    pub fn constant(constant: i128) -> Form {
-        Form { constant, ..Form::default() }
+impl AffineForm {
+    pub fn constant(constant: i128) -> AffineForm {
+        AffineForm { constant, ..AffineForm::default() }
     }
 
-    pub fn index(index: u32, coefficient: i128) -> Form {
-        Form { terms: vec![(index, coefficient)], ..Form::default() }
+    pub fn index(index: u32, coefficient: i128) -> AffineForm {
+        AffineForm { terms: vec![(index, coefficient)], ..AffineForm::default() }
     }
 
-    pub fn pointer(parameter: u32) -> Form {
-        Form { pointer: Some(parameter), ..Form::default() }
+    pub fn pointer(parameter: u32) -> AffineForm {
+        AffineForm { pointer: Some(parameter), ..AffineForm::default() }
     }
 
     /// Returns the value if it is the same for all threads and not an address.
@@ -33,7 +33,7 @@ impl Form {
     }
 
     /// Returns `self + factor * other`. `None` for a sum of pointers, and on overflow.
-    pub fn plus(&self, other: &Form, factor: i128) -> Option<Form> {
+    pub fn plus(&self, other: &AffineForm, factor: i128) -> Option<AffineForm> {
         let pointer = match (self.pointer, other.pointer, factor) {
             (pointer, None, _) => pointer,
             (None, pointer, 1) => pointer,
@@ -63,15 +63,15 @@ impl Form {
                 terms.push((index, coefficient));
             }
         }
-        Some(Form { pointer, constant, terms })
+        Some(AffineForm { pointer, constant, terms })
     }
 
-    pub fn scaled(&self, factor: i128) -> Option<Form> {
-        if factor == 1 { Some(self.clone()) } else { Form::default().plus(self, factor) }
+    pub fn scaled(&self, factor: i128) -> Option<AffineForm> {
+        if factor == 1 { Some(self.clone()) } else { AffineForm::default().plus(self, factor) }
     }
 
     /// Returns the same form modulo `2^bits`, with small numbers.
-    pub fn reduced(mut self, bits: u8) -> Form {
+    pub fn reduced(mut self, bits: u8) -> AffineForm {
         let (half, all) = (1i128 << (bits - 1), 1i128 << bits);
         let small = |value: i128| (value.wrapping_add(half)).rem_euclid(all) - half;
         if self.constant < -half || self.constant >= all {

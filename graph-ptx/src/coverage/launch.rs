@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A launch whose writes are analysed.
 #[derive(Clone, Copy)]
-pub struct Launch<'l> {
+pub struct LaunchInputs<'l> {
     /// The number of blocks in each dimension.
     pub grid: [u32; 3],
     /// The number of threads of a block in each dimension.
@@ -37,13 +37,13 @@ pub enum Verdict {
         missing: u64,
     },
     /// Unknown, for this reason.
-    Unknown(Unfollowed),
+    Unknown(UnknownAccess),
 }
 
 /// The reason that the accesses of a launch are unknown. Loads and stores are named by their instruction and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unfollowed {
+pub enum UnknownAccess {
     /// The extent is larger than any memory.
     LargeExtent,
     /// The writes are in too many pieces.
@@ -84,27 +84,27 @@ pub enum Unfollowed {
     },
 }
 
-impl fmt::Display for Unfollowed {
+impl fmt::Display for UnknownAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (access, does, by) = match self {
-            Unfollowed::LargeExtent => return f.write_str("the extent is larger than any memory"),
-            Unfollowed::ManyPieces => {
+            UnknownAccess::LargeExtent => return f.write_str("the extent is larger than any memory"),
+            UnknownAccess::ManyPieces => {
                 return f.write_str("what is written lies in too many pieces to look at each");
             }
-            Unfollowed::Padding => {
+            UnknownAccess::Padding => {
                 return f.write_str("some bytes of its elements are not written, which may be padding");
             }
-            Unfollowed::ManySteps => return f.write_str("it takes too many steps to follow"),
-            Unfollowed::Irregular => return f.write_str("the blocks access it in no regular way"),
-            Unfollowed::ManyForms => return f.write_str("it is accessed in too many ways"),
-            Unfollowed::Kernel(why) => return f.write_str(why),
-            Unfollowed::Branch { on } => {
+            UnknownAccess::ManySteps => return f.write_str("it takes too many steps to follow"),
+            UnknownAccess::Irregular => return f.write_str("the blocks access it in no regular way"),
+            UnknownAccess::ManyForms => return f.write_str("it is accessed in too many ways"),
+            UnknownAccess::Kernel(why) => return f.write_str(why),
+            UnknownAccess::Branch { on } => {
                 let on = on.as_deref().unwrap_or("what is not followed");
                 return write!(f, "a branch depends on {on}");
             }
-            Unfollowed::MayEnd { at } => return write!(f, "a thread may end at {at}"),
-            Unfollowed::Guard { access, by } => (access, "is done or not as", by),
-            Unfollowed::Address { access, by } => (access, "goes where", by),
+            UnknownAccess::MayEnd { at } => return write!(f, "a thread may end at {at}"),
+            UnknownAccess::Guard { access, by } => (access, "is done or not as", by),
+            UnknownAccess::Address { access, by } => (access, "goes where", by),
         };
         match by {
             Some(by) => write!(f, "{access} {does} {by} says"),

@@ -1,39 +1,42 @@
 //! Coverage: the elements that the threads of a launch access, found by running a backward slice of the kernel for
 //! all threads at once.
 //!
-//! The analysis cuts an [`Outline`] out of a kernel: the integer arithmetic and branches that determine the addresses
-//! and guards of its stores. [`Outline::judge`] runs it for one launch configuration and one set of scalars. Threads
+//! The analysis cuts a [`BackwardSlice`] out of a kernel: the integer arithmetic and branches that determine the addresses
+//! and guards of its stores. [`BackwardSlice::verdicts`] runs it for one launch configuration and one set of scalars. Threads
 //! on the same path form a group: a box of thread and block indices, in which every value is an affine form over
 //! them. Where threads diverge or arithmetic wraps, the box is cut, so that results are exact in machine width.
 //! Loaded data and calls are opaque; accesses that depend on them do not count as writes.
 //!
-//! [`Outline::accesses`] runs an outline of all loads and stores for an upper bound: what may be done is taken to be done.
+//! [`BackwardSlice::accesses`] runs an slice of all loads and stores for an upper bound: what may be done is taken to be done.
 
 mod cut;
-mod flat;
+mod encoding;
 mod footprint;
 mod form;
 mod forward;
+mod interpreter;
+mod iterations;
 mod launch;
 mod ops;
-mod outline;
-mod run;
 mod sites;
+mod slice;
 mod tiles;
-mod turns;
-mod words;
+mod unknown_region;
 
-pub use footprint::{Region, Touch, apart};
-pub use forward::{Change, Forward, Member, Pointer, forward};
-pub use launch::{Extent, Launch, Unfollowed, Verdict};
-pub use outline::{Access, Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
-pub use sites::{Site, Sites, Threads, Touched};
+pub use footprint::{Region, StridedAccess, blocks_are_disjoint};
+pub use forward::{AccessChange, BufferPointer, ChainMember, ForwardingPlan, plan_forwarding};
+pub use launch::{Extent, LaunchInputs, UnknownAccess, Verdict};
+pub use sites::{AccessSite, AccessSites, ThreadAccess, ThreadBox};
+pub use slice::{
+    BackwardSlice, EXIT_BLOCK, IntType, MemoryInstruction, Phi, SliceArg, SliceBlock, SliceOp, SliceOpcode,
+    SliceTerminator, SlicedParameter,
+};
 
-impl Outline {
-    /// Returns the verdict on the extent of each of [`Outline::parameters`], given in the same order. The number of
+impl BackwardSlice {
+    /// Returns the verdict on the extent of each of [`BackwardSlice::parameters`], given in the same order. The number of
     /// steps is limited; beyond the limit the verdict is [`Verdict::Unknown`].
-    pub fn judge(&self, launch: &Launch<'_>, extents: &[Extent]) -> Vec<Verdict> {
-        let found = run::Runner::new(self, launch).run();
+    pub fn verdicts(&self, launch: &LaunchInputs<'_>, extents: &[Extent]) -> Vec<Verdict> {
+        let found = interpreter::Interpreter::new(self, launch).run();
         found
             .into_iter()
             .zip(extents)
@@ -48,21 +51,25 @@ impl Outline {
             .collect()
     }
 
-    /// Returns the bytes that each block of a launch may access, for each of [`Outline::parameters`] of an outline of all
-    /// accesses ([`Analysis::accesses`](crate::Analysis::accesses)). Of a scalar without a value all values are possible.
+    /// Returns the bytes that each block of a launch may access, for each of [`BackwardSlice::parameters`] of an slice of all
+    /// accesses ([`Analysis::slice_accesses`](crate::Analysis::slice_accesses)). Of a scalar without a value all values are possible.
     /// Also the threads of each load and store.
-    pub fn accesses(&self, launch: &Launch<'_>) -> (Vec<Region>, Sites) {
-        let (found, trace) = run::Runner::of_all(self, launch).run_and_trace();
+    pub fn footprint_and_sites(&self, launch: &LaunchInputs<'_>) -> (Vec<Region>, AccessSites) {
+        let (found, trace) = interpreter::Interpreter::new_collecting_all(self, launch).run_and_trace();
         let regions = found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect();
         (regions, trace.sites(self))
     }
 
-    /// Returns, for each of [`Outline::parameters`], the first byte that a launch definitely accesses and the one
+    /// Returns, for each of [`BackwardSlice::parameters`], the first byte that a launch definitely accesses and the one
     /// after the last, as offsets from the pointer; and the number of steps taken. Stops after `most_steps` steps;
     /// accesses after that do not count.
-    pub fn span(&self, launch: &Launch<'_>, most_steps: u32) -> (Vec<Option<(i128, i128)>>, u32) {
-        let (found, steps) = run::Runner::new(self, launch).run_for(most_steps);
-        let span = |found: run::Found| {
+    pub fn definite_span(
+        &self,
+        launch: &LaunchInputs<'_>,
+        most_steps: u32,
+    ) -> (Vec<Option<(i128, i128)>>, u32) {
+        let (found, steps) = interpreter::Interpreter::new(self, launch).run_at_most(most_steps);
+        let span = |found: interpreter::FoundAccesses| {
             let spans = found.tiles.iter().map(tiles::Tile::span);
             spans.reduce(|(first, end), (other, behind)| (first.min(other), end.max(behind)))
         };
@@ -71,8 +78,8 @@ impl Outline {
 
     /// Returns the reason that no launch can be proved to cover a followed parameter: each of its stores depends on
     /// an opaque value. `None` if the proof may succeed for some launch.
-    pub fn hopeless(&self, followed: usize) -> Option<String> {
-        words::hopeless(self, followed)
+    pub fn reason_never_covered(&self, followed: usize) -> Option<String> {
+        encoding::reason_never_covered(self, followed)
     }
 }
 

@@ -3,16 +3,16 @@
 //! An operation returns a form, or a cut after which it has one, or gives up. Wrapping, sign tests, division and
 //! masks may need cuts; sums and products with constants do not.
 
-use super::cut::{Cut, by_sign, quotient};
-use super::form::Form;
-use super::outline::{Code, Int};
+use super::cut::{BoxCut, by_sign, quotient};
+use super::form::AffineForm;
+use super::slice::{IntType, SliceOpcode};
 
 /// A value for all threads of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum FormValue {
     /// An opaque value, with the note that gives the reason; [`FORM`] if an operation here gave up.
     Opaque(u32),
-    Number(Form),
+    Number(AffineForm),
     Predicate(bool),
 }
 
@@ -20,51 +20,61 @@ pub(super) enum Value {
 pub(super) const FORM: u32 = u32::MAX;
 
 /// The reason that an operation has no value: the group must be cut first, or the value is opaque.
-pub(super) enum Stop {
-    Cut(Cut),
+pub(super) enum NoValue {
+    Cut(BoxCut),
     Opaque(u32),
 }
 
-type Result<T> = std::result::Result<T, Stop>;
+type Result<T> = std::result::Result<T, NoValue>;
 
-const GIVE_UP: Stop = Stop::Opaque(FORM);
+const GIVE_UP: NoValue = NoValue::Opaque(FORM);
 
 /// Operations over a box with these counts.
-pub(super) struct Ops<'c> {
+pub(super) struct FormOps<'c> {
     pub counts: &'c [u64],
 }
 
-impl Ops<'_> {
+impl FormOps<'_> {
     /// Evaluates an operation. The result is opaque if an argument is.
-    pub fn value(&self, code: Code, int: Int, args: &[Value]) -> Result<Value> {
+    pub fn value(&self, code: SliceOpcode, int: IntType, args: &[FormValue]) -> Result<FormValue> {
         if let Some(&note) = args.iter().find_map(|arg| match arg {
-            Value::Opaque(note) => Some(note),
+            FormValue::Opaque(note) => Some(note),
             _ => None,
         }) {
-            return Err(Stop::Opaque(note));
+            return Err(NoValue::Opaque(note));
         }
         match (code, args) {
-            (Code::Not, [Value::Predicate(a)]) => Ok(Value::Predicate(!a)),
-            (Code::And, [Value::Predicate(a), Value::Predicate(b)]) => Ok(Value::Predicate(*a && *b)),
-            (Code::Or, [Value::Predicate(a), Value::Predicate(b)]) => Ok(Value::Predicate(*a || *b)),
-            (Code::Xor, [Value::Predicate(a), Value::Predicate(b)]) => Ok(Value::Predicate(a != b)),
-            (Code::Equal, [Value::Number(a), Value::Number(b)]) => {
-                self.equal(a, b, int).map(Value::Predicate)
+            (SliceOpcode::Not, [FormValue::Predicate(a)]) => Ok(FormValue::Predicate(!a)),
+            (SliceOpcode::And, [FormValue::Predicate(a), FormValue::Predicate(b)]) => {
+                Ok(FormValue::Predicate(*a && *b))
             }
-            (Code::Less, [Value::Number(a), Value::Number(b)]) => self.less(a, b, int).map(Value::Predicate),
-            (code, [Value::Number(a)]) => self.unary(code, int, a).map(Value::Number),
-            (code, [Value::Number(a), Value::Number(b)]) => self.binary(code, int, a, b).map(Value::Number),
+            (SliceOpcode::Or, [FormValue::Predicate(a), FormValue::Predicate(b)]) => {
+                Ok(FormValue::Predicate(*a || *b))
+            }
+            (SliceOpcode::Xor, [FormValue::Predicate(a), FormValue::Predicate(b)]) => {
+                Ok(FormValue::Predicate(a != b))
+            }
+            (SliceOpcode::Equal, [FormValue::Number(a), FormValue::Number(b)]) => {
+                self.equal(a, b, int).map(FormValue::Predicate)
+            }
+            (SliceOpcode::Less, [FormValue::Number(a), FormValue::Number(b)]) => {
+                self.less(a, b, int).map(FormValue::Predicate)
+            }
+            (code, [FormValue::Number(a)]) => self.unary(code, int, a).map(FormValue::Number),
+            (code, [FormValue::Number(a), FormValue::Number(b)]) => {
+                self.binary(code, int, a, b).map(FormValue::Number)
+            }
             _ => Err(GIVE_UP),
         }
     }
 
-    fn unary(&self, code: Code, int: Int, a: &Form) -> Result<Form> {
+    fn unary(&self, code: SliceOpcode, int: IntType, a: &AffineForm) -> Result<AffineForm> {
         let form = match code {
-            Code::Copy => Some(a.clone()),
-            Code::Extend => return self.exact(a, int),
-            Code::Neg => a.scaled(-1).filter(|_| a.pointer.is_none()),
-            Code::Not => Form::constant(-1).plus(a, -1).filter(|_| a.pointer.is_none()),
-            Code::Abs => {
+            SliceOpcode::Copy => Some(a.clone()),
+            SliceOpcode::Extend => return self.exact(a, int),
+            SliceOpcode::Neg => a.scaled(-1).filter(|_| a.pointer.is_none()),
+            SliceOpcode::Not => AffineForm::constant(-1).plus(a, -1).filter(|_| a.pointer.is_none()),
+            SliceOpcode::Abs => {
                 let a = self.exact(a, int)?;
                 if self.negative(&a)? { a.scaled(-1) } else { Some(a) }
             }
@@ -73,38 +83,38 @@ impl Ops<'_> {
         Ok(form.ok_or(GIVE_UP)?.reduced(int.bits))
     }
 
-    fn binary(&self, code: Code, int: Int, a: &Form, b: &Form) -> Result<Form> {
+    fn binary(&self, code: SliceOpcode, int: IntType, a: &AffineForm, b: &AffineForm) -> Result<AffineForm> {
         let form = match code {
-            Code::Add => a.plus(b, 1),
-            Code::Sub => a.plus(b, -1),
-            Code::Mul => product(&a.clone().reduced(int.bits), &b.clone().reduced(int.bits)),
-            Code::MulWide => {
+            SliceOpcode::Add => a.plus(b, 1),
+            SliceOpcode::Sub => a.plus(b, -1),
+            SliceOpcode::Mul => product(&a.clone().reduced(int.bits), &b.clone().reduced(int.bits)),
+            SliceOpcode::MulWide => {
                 let product = product(&self.exact(a, int)?, &self.exact(b, int)?).ok_or(GIVE_UP)?;
                 return Ok(product.reduced(int.bits * 2));
             }
-            Code::MulHigh => {
+            SliceOpcode::MulHigh => {
                 let product = product(&self.exact(a, int)?, &self.exact(b, int)?).ok_or(GIVE_UP)?;
                 Some(self.quotient(&product, 1 << int.bits)?)
             }
-            Code::Shl => match self.shift(b, int)? {
-                by if by >= u32::from(int.bits) => Some(Form::constant(0)),
+            SliceOpcode::Shl => match self.shift(b, int)? {
+                by if by >= u32::from(int.bits) => Some(AffineForm::constant(0)),
                 by => a.clone().reduced(int.bits).scaled(1 << by).filter(|_| a.pointer.is_none()),
             },
-            Code::Shr => {
+            SliceOpcode::Shr => {
                 let by = self.shift(b, int)?.min(u32::from(int.bits));
                 Some(self.quotient(&self.exact(a, int)?, 1 << by)?)
             }
-            Code::Div => Some(self.divided(&self.exact(a, int)?, &self.exact(b, int)?)?),
-            Code::Rem => {
+            SliceOpcode::Div => Some(self.divided(&self.exact(a, int)?, &self.exact(b, int)?)?),
+            SliceOpcode::Rem => {
                 let (a, b) = (self.exact(a, int)?, self.exact(b, int)?);
                 let divisor = b.as_constant().ok_or(GIVE_UP)?;
                 a.plus(&self.divided(&a, &b)?, -divisor)
             }
-            Code::And => Some(self.and(a, b, int)?),
-            Code::Or | Code::Xor => Some(self.or(a, b, int, code == Code::Xor)?),
-            Code::Min | Code::Max => {
+            SliceOpcode::And => Some(self.and(a, b, int)?),
+            SliceOpcode::Or | SliceOpcode::Xor => Some(self.or(a, b, int, code == SliceOpcode::Xor)?),
+            SliceOpcode::Min | SliceOpcode::Max => {
                 let smaller = self.less(a, b, int)?;
-                Some(if smaller == (code == Code::Min) { a.clone() } else { b.clone() })
+                Some(if smaller == (code == SliceOpcode::Min) { a.clone() } else { b.clone() })
             }
             _ => None,
         };
@@ -112,7 +122,7 @@ impl Ops<'_> {
     }
 
     /// Returns the low bits of a form as a number of an integer type.
-    pub fn exact(&self, form: &Form, int: Int) -> Result<Form> {
+    pub fn exact(&self, form: &AffineForm, int: IntType) -> Result<AffineForm> {
         let form = form.clone().reduced(int.bits);
         if form.pointer.is_some() {
             return Err(GIVE_UP);
@@ -120,16 +130,16 @@ impl Ops<'_> {
         let all = 1i128 << int.bits;
         let first = if int.signed { -(all / 2) } else { 0 };
         let (least, most) = form.range(self.counts);
-        let turn = (least - first).div_euclid(all);
-        if most - first - turn * all >= all {
-            let edge = form.plus(&Form::constant(first + (turn + 1) * all), -1).ok_or(GIVE_UP)?;
-            return Err(by_sign(&edge, self.counts).map_or(GIVE_UP, Stop::Cut));
+        let period = (least - first).div_euclid(all);
+        if most - first - period * all >= all {
+            let edge = form.plus(&AffineForm::constant(first + (period + 1) * all), -1).ok_or(GIVE_UP)?;
+            return Err(by_sign(&edge, self.counts).map_or(GIVE_UP, NoValue::Cut));
         }
-        form.plus(&Form::constant(turn * all), -1).ok_or(GIVE_UP)
+        form.plus(&AffineForm::constant(period * all), -1).ok_or(GIVE_UP)
     }
 
     /// Returns true if the number is negative.
-    fn negative(&self, form: &Form) -> Result<bool> {
+    fn negative(&self, form: &AffineForm) -> Result<bool> {
         let (least, most) = form.range(self.counts);
         if most < 0 {
             return Ok(true);
@@ -137,14 +147,14 @@ impl Ops<'_> {
         if least >= 0 {
             return Ok(false);
         }
-        Err(by_sign(form, self.counts).map_or(GIVE_UP, Stop::Cut))
+        Err(by_sign(form, self.counts).map_or(GIVE_UP, NoValue::Cut))
     }
 
-    fn less(&self, a: &Form, b: &Form, int: Int) -> Result<bool> {
+    fn less(&self, a: &AffineForm, b: &AffineForm, int: IntType) -> Result<bool> {
         self.negative(&self.difference(a, b, int)?)
     }
 
-    fn equal(&self, a: &Form, b: &Form, int: Int) -> Result<bool> {
+    fn equal(&self, a: &AffineForm, b: &AffineForm, int: IntType) -> Result<bool> {
         let (base, other) = if a.pointer.is_some() { (a, b) } else { (b, a) };
         if base.pointer.is_some() && other.as_constant() == Some(0) {
             // No buffer is at address 0.
@@ -158,17 +168,19 @@ impl Ops<'_> {
         if self.negative(&difference)? {
             return Ok(false);
         }
-        let positive = difference.plus(&Form::constant(1), -1).ok_or(GIVE_UP)?;
+        let positive = difference.plus(&AffineForm::constant(1), -1).ok_or(GIVE_UP)?;
         self.negative(&positive)
     }
 
     /// Returns `a - b` as a number. For two addresses with the same pointer it is the difference of their offsets.
-    fn difference(&self, a: &Form, b: &Form, int: Int) -> Result<Form> {
+    fn difference(&self, a: &AffineForm, b: &AffineForm, int: IntType) -> Result<AffineForm> {
         let (a, b) = match (a.pointer, b.pointer) {
             (Some(x), Some(y)) if x == y => {
-                let offset = |form: &Form| {
-                    let form =
-                        self.exact(&Form { pointer: None, ..form.clone() }, Int { signed: true, ..int })?;
+                let offset = |form: &AffineForm| {
+                    let form = self.exact(
+                        &AffineForm { pointer: None, ..form.clone() },
+                        IntType { signed: true, ..int },
+                    )?;
                     let (least, most) = form.range(self.counts);
                     if least < -(1 << 46) || most > 1 << 46 { Err(GIVE_UP) } else { Ok(form) }
                 };
@@ -179,21 +191,21 @@ impl Ops<'_> {
         a.plus(&b, -1).ok_or(GIVE_UP)
     }
 
-    fn shift(&self, by: &Form, int: Int) -> Result<u32> {
-        let by = self.exact(by, Int { bits: 32, signed: false })?.as_constant().ok_or(GIVE_UP)?;
+    fn shift(&self, by: &AffineForm, int: IntType) -> Result<u32> {
+        let by = self.exact(by, IntType { bits: 32, signed: false })?.as_constant().ok_or(GIVE_UP)?;
         Ok(u32::try_from(by).unwrap_or(u32::from(int.bits)))
     }
 
-    fn quotient(&self, form: &Form, divisor: i128) -> Result<Form> {
+    fn quotient(&self, form: &AffineForm, divisor: i128) -> Result<AffineForm> {
         match quotient(form, divisor, self.counts) {
             Some(Ok(form)) => Ok(form),
-            Some(Err(cut)) => Err(Stop::Cut(cut)),
+            Some(Err(cut)) => Err(NoValue::Cut(cut)),
             None => Err(GIVE_UP),
         }
     }
 
     /// Returns `a / b`, rounded towards 0.
-    fn divided(&self, a: &Form, b: &Form) -> Result<Form> {
+    fn divided(&self, a: &AffineForm, b: &AffineForm) -> Result<AffineForm> {
         let divisor = b.as_constant().filter(|&divisor| divisor != 0).ok_or(GIVE_UP)?;
         let negative = self.negative(a)?;
         let size = if negative { a.scaled(-1).ok_or(GIVE_UP)? } else { a.clone() };
@@ -201,7 +213,7 @@ impl Ops<'_> {
         if negative == (divisor < 0) { Ok(quotient) } else { quotient.scaled(-1).ok_or(GIVE_UP) }
     }
 
-    fn and(&self, a: &Form, b: &Form, int: Int) -> Result<Form> {
+    fn and(&self, a: &AffineForm, b: &AffineForm, int: IntType) -> Result<AffineForm> {
         let (form, mask) = match (a.as_constant(), b.as_constant()) {
             (_, Some(mask)) => (a, mask),
             (Some(mask), _) => (b, mask),
@@ -212,7 +224,7 @@ impl Ops<'_> {
         }
         let form = form.clone().reduced(int.bits);
         let mut mask = mask.rem_euclid(1 << int.bits) as u128;
-        let mut sum = Form::constant(0);
+        let mut sum = AffineForm::constant(0);
         let mut low = 0;
         // A run of ones keeps the bits from `low` to `high`: the part that is a multiple of `1 << low`, minus that of
         // `1 << high`.
@@ -232,25 +244,25 @@ impl Ops<'_> {
         Ok(sum)
     }
 
-    fn or(&self, a: &Form, b: &Form, int: Int, exclusive: bool) -> Result<Form> {
-        let unsigned = Int { signed: false, ..int };
+    fn or(&self, a: &AffineForm, b: &AffineForm, int: IntType, exclusive: bool) -> Result<AffineForm> {
+        let unsigned = IntType { signed: false, ..int };
         let (a, b) = (self.exact(a, unsigned)?, self.exact(b, unsigned)?);
         if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
-            return Ok(Form::constant(if exclusive { a ^ b } else { a | b }));
+            return Ok(AffineForm::constant(if exclusive { a ^ b } else { a | b }));
         }
         if self.bits(&a) & self.bits(&b) == 0 {
             return a.plus(&b, 1).ok_or(GIVE_UP);
         }
         match (exclusive, a == b) {
             (false, true) => Ok(a),
-            (true, true) => Ok(Form::constant(0)),
+            (true, true) => Ok(AffineForm::constant(0)),
             (true, _) if b.as_constant() == Some((1 << int.bits) - 1) => b.plus(&a, -1).ok_or(GIVE_UP),
             _ => Err(GIVE_UP),
         }
     }
 
     /// Returns the bits that may be set in a non-negative number.
-    fn bits(&self, form: &Form) -> u128 {
+    fn bits(&self, form: &AffineForm) -> u128 {
         let mut parts: Vec<(u32, u128)> = Vec::new();
         if form.terms.iter().any(|term| term.1 < 0) || form.constant < 0 {
             return u128::MAX;
@@ -284,7 +296,7 @@ impl Ops<'_> {
     }
 }
 
-fn product(a: &Form, b: &Form) -> Option<Form> {
+fn product(a: &AffineForm, b: &AffineForm) -> Option<AffineForm> {
     match (a.as_constant(), b.as_constant()) {
         (_, Some(factor)) if a.pointer.is_none() => a.scaled(factor),
         (Some(factor), _) if b.pointer.is_none() => b.scaled(factor),

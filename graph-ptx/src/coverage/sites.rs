@@ -1,46 +1,46 @@
 //! The addresses of each load and store of a kernel in each thread of a launch.
 //!
-//! The interpreter records every access that it reaches in a [`Trace`]. The result lists, for each instruction, boxes
+//! The interpreter records every access that it reaches in a [`AccessTrace`]. The result lists, for each instruction, boxes
 //! of threads with affine addresses; store-to-load forwarding (`forward`) needs them.
 
-use super::form::Form;
-use super::outline::{Access, Outline};
+use super::form::AffineForm;
+use super::slice::{BackwardSlice, MemoryInstruction};
 use std::collections::HashMap;
 
 /// The maximum number of boxes of threads of a site; with more it is irregular.
-const MOST_BOXES: usize = 64;
+const MAX_BOXES: usize = 64;
 
 /// A box of threads: the first index and the number of indices along each axis of `%tid` and of `%ctaid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Threads(pub [(u64, u64); 6]);
+pub struct ThreadBox(pub [(u64, u64); 6]);
 
 /// An access by each thread of a box, at `constant + Σ stride · index`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touched {
+pub struct ThreadAccess {
     /// The threads.
-    pub threads: Threads,
+    pub threads: ThreadBox,
     /// The offset from the pointer in bytes for index 0.
     pub constant: i128,
     /// The stride along each axis; `None` if the box has a single index there.
     pub strides: [Option<i128>; 6],
     /// True if each thread definitely makes the access, false if it may.
-    pub surely: bool,
+    pub is_definite: bool,
 }
 
 /// A load or store in the threads of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct AccessSite {
     /// The instruction.
-    pub access: Access,
+    pub access: MemoryInstruction,
     /// The accesses of all threads; `None` if the address of some thread is unknown.
-    pub touched: Option<Vec<Touched>>,
+    pub touched: Option<Vec<ThreadAccess>>,
 }
 
 /// The loads and stores of a kernel in the threads of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sites {
+pub struct AccessSites {
     /// The known sites, in text order.
-    pub list: Vec<Site>,
+    pub list: Vec<AccessSite>,
     /// The parameters through which the kernel may make other accesses; true for writes.
     pub others: Vec<(u32, bool)>,
     /// True if an instruction may execute more than once per thread.
@@ -49,12 +49,12 @@ pub struct Sites {
 
 /// The accesses that a run reaches, by the note that names them.
 #[derive(Debug, Default)]
-pub(super) struct Trace {
-    touched: HashMap<u32, Option<Vec<Touched>>>,
+pub(super) struct AccessTrace {
+    touched: HashMap<u32, Option<Vec<ThreadAccess>>>,
     gave_up: bool,
 }
 
-impl Trace {
+impl AccessTrace {
     /// Records that the addresses of an access are not known for each thread.
     pub fn irregular(&mut self, note: u32) {
         self.touched.insert(note, None);
@@ -66,38 +66,50 @@ impl Trace {
     }
 
     /// Records an access of all threads of a group.
-    pub fn touched(&mut self, note: u32, form: &Form, counts: &[u64], places: &[Form; 6], surely: bool) {
+    pub fn touched(
+        &mut self,
+        note: u32,
+        form: &AffineForm,
+        counts: &[u64],
+        places: &[AffineForm; 6],
+        is_definite: bool,
+    ) {
         let entry = self.touched.entry(note).or_insert_with(|| Some(Vec::new()));
         let Some(list) = entry else { return };
-        match Touched::of(form, counts, places, surely) {
+        match ThreadAccess::of(form, counts, places, is_definite) {
             Some(new) if list.contains(&new) => {}
-            Some(new) if list.len() < MOST_BOXES => list.push(new),
+            Some(new) if list.len() < MAX_BOXES => list.push(new),
             _ => *entry = None,
         }
     }
 
-    pub fn sites(mut self, outline: &Outline) -> Sites {
-        let site = |access: &Access| Site {
+    pub fn sites(mut self, slice: &BackwardSlice) -> AccessSites {
+        let site = |access: &MemoryInstruction| AccessSite {
             access: access.clone(),
             touched: match self.gave_up {
                 true => None,
                 false => self.touched.remove(&access.note).unwrap_or_else(|| Some(Vec::new())),
             },
         };
-        let list = outline.instructions.iter().map(site).collect();
+        let list = slice.instructions.iter().map(site).collect();
         // The entry for reads precedes that for writes.
-        let others = outline.parameters.chunks(2).flat_map(|pair| {
+        let others = slice.parameters.chunks(2).flat_map(|pair| {
             let foreign = pair.iter().zip([false, true]).filter(|(followed, _)| followed.foreign.is_some());
             foreign.map(|(followed, writes)| (followed.parameter, writes))
         });
-        Sites { list, others: others.collect(), loops: outline.loops }
+        AccessSites { list, others: others.collect(), loops: slice.loops }
     }
 }
 
-impl Touched {
+impl ThreadAccess {
     /// Returns the access of a group at an address. `None` if the threads do not form a box, or if the address is not
     /// affine in their indices.
-    fn of(form: &Form, counts: &[u64], places: &[Form; 6], surely: bool) -> Option<Touched> {
+    fn of(
+        form: &AffineForm,
+        counts: &[u64],
+        places: &[AffineForm; 6],
+        is_definite: bool,
+    ) -> Option<ThreadAccess> {
         let mut threads = [(0, 1); 6];
         let mut strides = [None; 6];
         let mut constant = form.constant;
@@ -128,17 +140,22 @@ impl Touched {
             }
         }
         let others = form.terms.iter().filter(|term| counts[term.0 as usize] > 1 && !known.contains(&term.0));
-        (others.count() == 0).then_some(Touched { threads: Threads(threads), constant, strides, surely })
+        (others.count() == 0).then_some(ThreadAccess {
+            threads: ThreadBox(threads),
+            constant,
+            strides,
+            is_definite,
+        })
     }
 }
 
-impl Threads {
+impl ThreadBox {
     /// Returns true if the boxes together contain all of these threads.
-    pub(super) fn within(&self, boxes: &[Threads]) -> bool {
+    pub(super) fn within(&self, boxes: &[ThreadBox]) -> bool {
         self.left(boxes, &mut 4096)
     }
 
-    fn left(&self, boxes: &[Threads], most: &mut u32) -> bool {
+    fn left(&self, boxes: &[ThreadBox], most: &mut u32) -> bool {
         *most = most.saturating_sub(1);
         let Some((first, others)) = boxes.split_first() else { return false };
         if *most == 0 {
@@ -167,7 +184,7 @@ impl Threads {
         self.left(others, most)
     }
 
-    fn meets(&self, other: &Threads) -> bool {
+    fn meets(&self, other: &ThreadBox) -> bool {
         self.0.iter().zip(&other.0).all(|(one, other)| one.0 < other.0 + other.1 && other.0 < one.0 + one.1)
     }
 }
@@ -176,8 +193,8 @@ impl Threads {
 mod tests {
     use super::*;
 
-    fn threads(x: (u64, u64), block: (u64, u64)) -> Threads {
-        Threads([x, (0, 1), (0, 1), block, (0, 1), (0, 1)])
+    fn threads(x: (u64, u64), block: (u64, u64)) -> ThreadBox {
+        ThreadBox([x, (0, 1), (0, 1), block, (0, 1), (0, 1)])
     }
 
     #[test]

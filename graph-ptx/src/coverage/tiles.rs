@@ -3,15 +3,15 @@
 //! A tile is a set of equal byte runs with nested strides. Tiles are merged until nothing changes. If no tile covers
 //! the extent alone, the runs are listed, sorted and counted.
 
-use super::form::Form;
-use super::launch::{Extent, Unfollowed, Verdict};
+use super::form::AffineForm;
+use super::launch::{Extent, UnknownAccess, Verdict};
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// The maximum number of byte runs that are compared individually.
-const MOST_RUNS: u64 = 1 << 20;
+const MAX_RUNS: u64 = 1 << 20;
 /// The maximum number of merging rounds.
-const MOST_ROUNDS: usize = 24;
+const MAX_ROUNDS: usize = 24;
 
 /// Runs of `bytes` bytes at `first + Σ stride · i`, for all `i` below their counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +24,7 @@ pub(super) struct Tile {
 
 impl Tile {
     /// Returns the bytes written at an address over a box.
-    pub fn of(form: &Form, counts: &[u64], bytes: u64) -> Tile {
+    pub fn of(form: &AffineForm, counts: &[u64], bytes: u64) -> Tile {
         let mut first = form.constant;
         let mut steps = Vec::new();
         for &(index, coefficient) in &form.terms {
@@ -89,7 +89,7 @@ impl Tile {
 
 /// Merges tiles that touch, until nothing changes.
 fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let before = tiles.len();
         tiles.sort_unstable_by(|a, b| (&a.steps, a.first).cmp(&(&b.steps, b.first)));
         let mut joined: Vec<Tile> = Vec::with_capacity(tiles.len());
@@ -154,7 +154,7 @@ fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
 pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     let size = u64::from(extent.size).max(1);
     let Some(end) = extent.elements.checked_mul(size).filter(|end| *end < 1 << 62) else {
-        return Verdict::Unknown(Unfollowed::LargeExtent);
+        return Verdict::Unknown(UnknownAccess::LargeExtent);
     };
     if extent.elements == 0 || extent.size == 0 {
         return Verdict::Covered;
@@ -164,8 +164,8 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     if tiles.iter().any(whole) {
         return Verdict::Covered;
     }
-    if tiles.iter().fold(0u64, |sum, tile| sum.saturating_add(tile.runs())) > MOST_RUNS {
-        return Verdict::Unknown(Unfollowed::ManyPieces);
+    if tiles.iter().fold(0u64, |sum, tile| sum.saturating_add(tile.runs())) > MAX_RUNS {
+        return Verdict::Unknown(UnknownAccess::ManyPieces);
     }
     let mut runs: Vec<Range<u64>> = Vec::new();
     for tile in &tiles {
@@ -198,7 +198,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     run.into_iter().for_each(&mut count);
     match missing {
         None => Verdict::Covered,
-        Some(_) if touched && !extent.dense => Verdict::Unknown(Unfollowed::Padding),
+        Some(_) if touched && !extent.dense => Verdict::Unknown(UnknownAccess::Padding),
         Some(missing) => Verdict::Short { written, missing },
     }
 }

@@ -1,24 +1,25 @@
 //! Checks kernel declarations against the facts that the analysis proves about a module.
 //!
 //! For each declaration it compares the number, kinds, accesses, element types and extents of the parameters. A
-//! contradiction is a [`Finding`]; a part that cannot be proved is listed as unproved (see `open`).
+//! contradiction is a [`Finding`]; a part that cannot be proved is listed as unproved (see `unproved`).
 
 use super::declaration::{
-    Access, Checked, Declaration, Difference, Finding, Kind, PointerTable, Primitive, Proof,
+    CheckedKernel, Declaration, DeclaredAccess, DeclaredKind, Difference, Finding, ParameterProof,
+    PointerTable, PrimitiveType,
 };
-use super::limits::{BlockRule, MOST_STATIC_SHARED, is_cooperative, static_shared};
-use super::{elements, extents, open, textures};
+use super::limits::{BlockRule, MAX_STATIC_SHARED, is_cooperative, static_shared};
+use super::{elements, extents, textures, unproved};
 use crate::analysis::access::Analysis;
-use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site, Start};
-use crate::analysis::flow::Taken;
+use crate::analysis::facts::{AccessClass as Found, KernelFacts, ParameterFacts as Facts, Site, VectorBound};
+use crate::analysis::flow::ParameterKinds;
 use crate::analysis::hidden::hidden;
 use crate::analysis::update::Update;
 use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
-use crate::syntax::{Class, Function, Module, Parameter};
+use crate::syntax::{Function, Module, Parameter, TypeClass};
 
 /// The maximum number of kernels that a help lists.
-const MOST_NAMES: usize = 6;
+const MAX_NAMES: usize = 6;
 
 /// Returns the error about a file as a whole, if there is one (CW307).
 pub fn check_file(module: &Module<'_>) -> Option<Finding> {
@@ -47,24 +48,24 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
 
 /// Compares declarations with a module. Returns the findings, and one entry per declaration: `None` for a kernel that
 /// does not exist.
-pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Vec<Option<Checked>>) {
+pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Vec<Option<CheckedKernel>>) {
     let mut analysis = Analysis::new(module);
     let mut findings = Vec::new();
     let mut checked = Vec::new();
-    let mut kernels: Vec<Kernel> = Vec::new();
+    let mut kernels: Vec<KernelFacts> = Vec::new();
     for (at, declaration) in declared.iter().enumerate() {
         let mut check = Check { module, declaration, at, findings: &mut findings };
         let Some(entry) = module.entry(&declaration.name) else {
             check.no_such_kernel();
-            kernels.push(Kernel::default());
+            kernels.push(KernelFacts::default());
             checked.push(None);
             continue;
         };
-        let mut result = Checked {
-            block: BlockRule::of(entry),
+        let mut result = CheckedKernel {
+            block: BlockRule::from_entry(entry),
             shared: static_shared(entry),
             cooperative: is_cooperative(module, entry),
-            ..Checked::default()
+            ..CheckedKernel::default()
         };
         check.shared(entry, result.shared);
         check.findings.extend(textures::check(module, entry, at));
@@ -81,9 +82,9 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             .parameters
             .iter()
             .zip(&fits)
-            .map(|(declared, fits)| *fits && matches!(declared.kind, Kind::Buffer { .. }))
+            .map(|(declared, fits)| *fits && matches!(declared.kind, DeclaredKind::Buffer { .. }))
             .collect();
-        let (written, scalars) = open::followed(declaration, &pointers);
+        let (written, scalars) = unproved::followed(declaration, &pointers);
         let never_null: Vec<bool> = declaration
             .parameters
             .iter()
@@ -92,22 +93,25 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             .collect();
         let tables: Vec<bool> =
             (0u32..).zip(&pointers).map(|(at, _)| declaration.table(at).is_some()).collect();
-        let taken =
-            Taken { pointers: &pointers, never_null: &never_null, scalars: &scalars, tables: &tables };
+        let taken = ParameterKinds {
+            pointers: &pointers,
+            never_null: &never_null,
+            scalars: &scalars,
+            tables: &tables,
+        };
         let proofs = &mut result.proofs;
-        let (kernel, outline, accesses) =
-            analysis.kernel_and_outlines(entry.name, taken, &written, |kernel| {
-                *proofs = (0..entry.parameters.len())
-                    .map(|at| if fits[at] { check.parameter(at, kernel) } else { None })
-                    .collect();
-                open::extents(proofs)
-            });
-        result.outline = open::coverage(outline, &mut result.proofs);
-        result.accesses = open::bounded(accesses);
+        let (kernel, slice, accesses) = analysis.kernel_and_slices(entry.name, taken, &written, |kernel| {
+            *proofs = (0..entry.parameters.len())
+                .map(|at| if fits[at] { check.parameter(at, kernel) } else { None })
+                .collect();
+            unproved::extents(proofs)
+        });
+        result.slice = unproved::coverage(slice, &mut result.proofs);
+        result.accesses = unproved::slice_if_provable(accesses);
         kernels.push(kernel);
         checked.push(Some(result));
     }
-    let named: Vec<(&str, &Kernel)> =
+    let named: Vec<(&str, &KernelFacts)> =
         declared.iter().map(|declaration| declaration.name.as_str()).zip(&kernels).collect();
     for (hidden, checked) in hidden(&mut analysis, &named).into_iter().zip(&mut checked) {
         if let Some(checked) = checked {
@@ -168,7 +172,7 @@ impl Check<'_, '_, '_> {
     /// Returns the help for a name that resembles no kernel: a list of the existing kernels.
     fn kernels(&self) -> Option<String> {
         let names: Vec<String> =
-            self.module.entries().take(MOST_NAMES).map(|entry| format!("`{}`", entry.name)).collect();
+            self.module.entries().take(MAX_NAMES).map(|entry| format!("`{}`", entry.name)).collect();
         let more = if self.module.entries().count() > names.len() { " and others" } else { "" };
         let mangled = names.iter().any(|name| name.starts_with("`_Z"));
         let linked = "; `#[link_name = \"..\"]` on a declaration gives it such a name";
@@ -190,9 +194,9 @@ impl Check<'_, '_, '_> {
     }
 
     fn shared(&mut self, entry: &Function<'_>, bytes: u64) {
-        if bytes > MOST_STATIC_SHARED {
+        if bytes > MAX_STATIC_SHARED {
             let message = format!(
-                "`{}` has {bytes} bytes of static shared memory: the most is {MOST_STATIC_SHARED}",
+                "`{}` has {bytes} bytes of static shared memory: the most is {MAX_STATIC_SHARED}",
                 entry.name
             );
             let note = format!("line {} of the PTX: `.entry {}`", entry.line, entry.name);
@@ -210,14 +214,14 @@ impl Check<'_, '_, '_> {
         let note = format!("line {} of the PTX: `{}`", parameter.line, self.module.source(parameter.span));
         let takes = describe(parameter);
         let message = match &declared.kind {
-            Kind::Buffer { .. } => {
-                let whole =
-                    parameter.class() == Class::Aggregate && (parameter.size(), parameter.align()) == (8, 8);
+            DeclaredKind::Buffer { .. } => {
+                let whole = parameter.class() == TypeClass::Aggregate
+                    && (parameter.size(), parameter.align()) == (8, 8);
                 let pointer = parameter.may_be_pointer() || whole;
                 (!pointer).then(|| format!("`{name}` is declared a buffer, the PTX takes {takes}"))
             }
-            Kind::Scalar(None) => None,
-            Kind::Scalar(Some(primitive)) => {
+            DeclaredKind::Scalar(None) => None,
+            DeclaredKind::Scalar(Some(primitive)) => {
                 let what = match (primitive.float.is_some(), primitive.size) {
                     (true, size) => format!("a float of {size} bytes"),
                     (false, 1) => "an integer of 1 byte".to_owned(),
@@ -225,11 +229,11 @@ impl Check<'_, '_, '_> {
                 };
                 let sized = parameter.size() == u64::from(primitive.size);
                 let class = match parameter.class() {
-                    Class::Integer => primitive.float.is_none(),
-                    Class::Float => primitive.float.is_some(),
-                    Class::Bits => true,
-                    Class::Aggregate => parameter.align() == u64::from(primitive.size),
-                    Class::Opaque => false,
+                    TypeClass::Integer => primitive.float.is_none(),
+                    TypeClass::Float => primitive.float.is_some(),
+                    TypeClass::Bits => true,
+                    TypeClass::Aggregate => parameter.align() == u64::from(primitive.size),
+                    TypeClass::Opaque => false,
                 };
                 (!sized || !class).then(|| format!("`{name}` is declared {what}, the PTX takes {takes}"))
             }
@@ -240,18 +244,18 @@ impl Check<'_, '_, '_> {
     }
 
     /// Checks the access and the extent of a parameter whose kind matches.
-    fn parameter(&mut self, at: usize, kernel: &Kernel) -> Option<Proof> {
+    fn parameter(&mut self, at: usize, kernel: &KernelFacts) -> Option<ParameterProof> {
         let facts = &kernel.parameters[at];
         let declared = &self.declaration.parameters[at];
         let name = declared.name.clone();
-        let Kind::Buffer { access, element, extent, text } = &declared.kind else {
+        let DeclaredKind::Buffer { access, element, extent, text } = &declared.kind else {
             let (site, offset) = facts.base.as_ref()?;
             let (message, help) = match (&declared.kind, offset) {
-                (Kind::Scalar(Some(primitive)), _) if primitive.size < 8 => (
+                (DeclaredKind::Scalar(Some(primitive)), _) if primitive.size < 8 => (
                     format!("the PTX takes the bits of `{name}` for a half of an address"),
                     "pass the buffer as one parameter of 8 bytes, a pointer",
                 ),
-                (Kind::Scalar(Some(_)), _) => (
+                (DeclaredKind::Scalar(Some(_)), _) => (
                     format!("`{name}` is declared a number, the PTX takes its bits for an address"),
                     "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; \
                         len]`",
@@ -306,16 +310,16 @@ impl Check<'_, '_, '_> {
                 proof.text.push_str(&format!(", within `{text}` elements"));
             }
         }
-        proof.open.extend(open::access(access, &proof, facts));
-        proof.open.extend(open::extent(element, &text, &proof, facts));
-        proof.open.extend(elements::unproved(self.declaration, element, facts));
-        proof.open.extend(is_table.map(|_| open::pointers(facts)));
+        proof.unproved.extend(unproved::access(access, &proof, facts));
+        proof.unproved.extend(unproved::extent(element, &text, &proof, facts));
+        proof.unproved.extend(elements::unproved(self.declaration, element, facts));
+        proof.unproved.extend(is_table.map(|_| unproved::pointers(facts)));
         Some(proof)
     }
 
     /// Returns `None` if a declared table of pointers is not one, or if the kernel writes through it against its
     /// declaration.
-    fn table(&mut self, at: usize, table: PointerTable, kernel: &Kernel) -> Option<()> {
+    fn table(&mut self, at: usize, table: PointerTable, kernel: &KernelFacts) -> Option<()> {
         let (facts, name) = (&kernel.parameters[at], &self.declaration.parameters[at].name);
         let followed = !(kernel.reads_anywhere || kernel.writes_anywhere);
         if followed && facts.table.is_none() {
@@ -336,7 +340,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// Returns `None` if the kernel accesses floats of another format than the declared elements have.
-    fn floats(&mut self, at: usize, name: &str, element: Primitive, facts: &Facts) -> Option<()> {
+    fn floats(&mut self, at: usize, name: &str, element: PrimitiveType, facts: &Facts) -> Option<()> {
         let Some(declared) = element.float else { return Some(()) };
         let other = facts.floats.iter().find(|(found, _)| *found != declared);
         let Some((found, site)) = other else { return Some(()) };
@@ -348,9 +352,15 @@ impl Check<'_, '_, '_> {
         None
     }
 
-    fn access(&mut self, at: usize, name: &str, access: Access, facts: &Facts) -> Option<Proof> {
+    fn access(
+        &mut self,
+        at: usize,
+        name: &str,
+        access: DeclaredAccess,
+        facts: &Facts,
+    ) -> Option<ParameterProof> {
         match access {
-            Access::Read => {
+            DeclaredAccess::Read => {
                 if let Some(site) = facts.writes.as_ref().or(facts.atomics.as_ref()) {
                     let help = match &facts.writes {
                         Some(_) => {
@@ -370,7 +380,7 @@ impl Check<'_, '_, '_> {
                     return None;
                 }
             }
-            Access::Write => {
+            DeclaredAccess::Write => {
                 if let Some(site) = &facts.reads_first {
                     let help = match facts.access() {
                         Found::Atomics => "declare it `&[Atomic<T>; len]`",
@@ -387,16 +397,16 @@ impl Check<'_, '_, '_> {
                     return None;
                 }
             }
-            Access::ReadWrite | Access::Atomic => {}
+            DeclaredAccess::ReadWrite | DeclaredAccess::Atomic => {}
         }
         let found = facts.access();
         let proved = match (access, found) {
             (_, Found::Unknown) => false,
             (_, Found::Nothing) => facts.number.is_none(),
-            (Access::Read, found) => found == Found::Reads,
-            (Access::Write, found) => found == Found::Writes,
-            (Access::ReadWrite, _) => true,
-            (Access::Atomic, found) => found == Found::Atomics || found == Found::Reads,
+            (DeclaredAccess::Read, found) => found == Found::Reads,
+            (DeclaredAccess::Write, found) => found == Found::Writes,
+            (DeclaredAccess::ReadWrite, _) => true,
+            (DeclaredAccess::Atomic, found) => found == Found::Atomics || found == Found::Reads,
         };
         let word = match (found, access) {
             (Found::Nothing, _) => "not used",
@@ -404,16 +414,22 @@ impl Check<'_, '_, '_> {
             (Found::Writes, _) => "writes only",
             (Found::ReadsAndWrites, _) => "reads and writes",
             (Found::Atomics, _) => "atomics only",
-            (Found::Unknown, Access::Read) => "reads only",
-            (Found::Unknown, Access::Write) => "writes only",
-            (Found::Unknown, Access::ReadWrite) => "reads and writes",
-            (Found::Unknown, Access::Atomic) => "atomics only",
+            (Found::Unknown, DeclaredAccess::Read) => "reads only",
+            (Found::Unknown, DeclaredAccess::Write) => "writes only",
+            (Found::Unknown, DeclaredAccess::ReadWrite) => "reads and writes",
+            (Found::Unknown, DeclaredAccess::Atomic) => "atomics only",
         };
         let mut text = format!("{}: {word}", if proved { "proved" } else { "vouched for" });
-        if access == Access::Atomic && facts.updates == Update::Ordered {
+        if access == DeclaredAccess::Atomic && facts.updates == Update::Ordered {
             text.push_str(", in the order of the launches");
         }
-        Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
+        Some(ParameterProof {
+            access: proved,
+            extent: false,
+            updates: facts.updates.clone(),
+            text,
+            unproved: Vec::new(),
+        })
     }
 
     /// Returns true if the extent is proved, false if it is not; `None` if it is refuted.
@@ -437,9 +453,9 @@ impl Check<'_, '_, '_> {
                 more.into_iter().for_each(|more| known.add(&more));
             }
         }
-        let short = facts.met.iter().filter_map(|met| {
-            let needed = met.bytes.iter().find(|needed| self.is_short(&bytes, needed))?;
-            Some((met, needed))
+        let short = facts.tight.iter().filter_map(|tight| {
+            let needed = tight.bytes.iter().find(|needed| self.is_short(&bytes, needed))?;
+            Some((tight, needed))
         });
         // Report the farthest access: its length suffices for the others.
         let farthest = short.reduce(|first, next| {
@@ -447,13 +463,13 @@ impl Check<'_, '_, '_> {
                 next.1.minus(first.1).is_some_and(|more| more != Poly::default() && more.at_least_zero());
             if is_farther { next } else { first }
         });
-        if let Some((met, needed)) = farthest {
+        if let Some((tight, needed)) = farthest {
             let names =
                 |id: u32| self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone());
             let needs = extents::elements(needed, element, &names);
             let message = format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
-            let site = quoted(&met.site);
-            let help = extents::rounded_help(&bytes, needed, element, &met.starts, &names)
+            let site = quoted(&tight.site);
+            let help = extents::rounded_help(&bytes, needed, element, &tight.starts, &names)
                 .or_else(|| elements::larger_help(extent, needed, element, facts));
             self.push(Difference::Extent, Some(at), message, vec![site], help);
             return None;
@@ -474,7 +490,7 @@ impl Check<'_, '_, '_> {
 
     /// Returns true if a bound by vector start is at most the declared one. If `start < n` and both are multiples of
     /// 4, the elements after the start are below `n.next_multiple_of(4)`.
-    fn ends_below(&self, start: &Start, bytes: &Poly, known: &Known) -> bool {
+    fn ends_below(&self, start: &VectorBound, bytes: &Poly, known: &Known) -> bool {
         self.declaration.rounded.iter().any(|rounded| {
             start.multiple.is_multiple_of(rounded.to)
                 && known.at_most(&start.below, &rounded.of)
@@ -490,11 +506,11 @@ fn describe(parameter: &Parameter<'_>) -> String {
     let size = parameter.size();
     let bytes = if size == 1 { "byte" } else { "bytes" };
     match parameter.class() {
-        Class::Integer if size == 8 => "an integer of 8 bytes or a pointer".to_owned(),
-        Class::Integer => format!("an integer of {size} {bytes}"),
-        Class::Float => format!("a float of {size} {bytes}"),
-        Class::Bits => format!("{size} {bytes}"),
-        Class::Aggregate => format!("a structure of {size} {bytes}"),
-        Class::Opaque => "a texture, sampler or surface reference".to_owned(),
+        TypeClass::Integer if size == 8 => "an integer of 8 bytes or a pointer".to_owned(),
+        TypeClass::Integer => format!("an integer of {size} {bytes}"),
+        TypeClass::Float => format!("a float of {size} {bytes}"),
+        TypeClass::Bits => format!("{size} {bytes}"),
+        TypeClass::Aggregate => format!("a structure of {size} {bytes}"),
+        TypeClass::Opaque => "a texture, sampler or surface reference".to_owned(),
     }
 }

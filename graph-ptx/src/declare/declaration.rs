@@ -1,16 +1,16 @@
 //! The inputs and results of the check: declarations, findings and proofs.
 
 use super::limits::BlockRule;
-use crate::analysis::hidden::Hidden;
+use crate::analysis::hidden::HiddenState;
 use crate::analysis::update::Update;
-use crate::coverage::Outline;
+use crate::coverage::BackwardSlice;
 use crate::poly::Poly;
 use crate::syntax::FloatFormat;
 use std::fmt;
 
 /// The accesses that a declared buffer allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum DeclaredAccess {
     /// `&[T; len]`
     Read,
     /// `&mut [T; len]`
@@ -23,18 +23,18 @@ pub enum Access {
 
 /// A primitive Rust type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Primitive {
+pub struct PrimitiveType {
     /// Its size in bytes, which is also its alignment.
     pub size: u32,
     /// Its format if it is a float.
     pub float: Option<FloatFormat>,
     /// The bit patterns that are valid values.
-    pub values: Values,
+    pub values: ValidBits,
 }
 
 /// The bit patterns that are valid values of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Values {
+pub enum ValidBits {
     /// All bits.
     Any,
     /// 0 and 1.
@@ -43,9 +43,9 @@ pub enum Values {
     Character,
 }
 
-impl Primitive {
+impl PrimitiveType {
     /// Returns the primitive type with this name.
-    pub fn of(name: &str) -> Option<Primitive> {
+    pub fn from_name(name: &str) -> Option<PrimitiveType> {
         let (size, float) = match name {
             "u8" | "i8" | "bool" => (1, None),
             "u16" | "i16" => (2, None),
@@ -59,39 +59,39 @@ impl Primitive {
             _ => return None,
         };
         let values = match name {
-            "bool" => Values::Boolean,
-            "char" => Values::Character,
-            _ => Values::Any,
+            "bool" => ValidBits::Boolean,
+            "char" => ValidBits::Character,
+            _ => ValidBits::Any,
         };
-        Some(Primitive { size, float, values })
+        Some(PrimitiveType { size, float, values })
     }
 }
 
 /// The declared kind of a parameter.
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub enum DeclaredKind {
     /// A buffer.
     Buffer {
         /// The accesses that it allows.
-        access: Access,
+        access: DeclaredAccess,
         /// The type of an element; `None` if its name is not known.
-        element: Option<Primitive>,
+        element: Option<PrimitiveType>,
         /// The number of elements. Variable `i` stands for the kernel's parameter `i`; other variables are opaque.
         extent: Poly,
         /// The extent as written in the source.
         text: String,
     },
     /// A number or struct passed by value, with its type if it is primitive.
-    Scalar(Option<Primitive>),
+    Scalar(Option<PrimitiveType>),
 }
 
 /// A declared parameter.
 #[derive(Clone, Debug)]
-pub struct Declared {
+pub struct DeclaredParameter {
     /// Its name.
     pub name: String,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: DeclaredKind,
     /// True for a buffer for which a launch may pass a null pointer. If false, null tests of it have one outcome, and
     /// the code of the other is dead.
     pub nullable: bool,
@@ -103,11 +103,11 @@ pub struct Declaration {
     /// Its name.
     pub name: String,
     /// Its parameters.
-    pub parameters: Vec<Declared>,
+    pub parameters: Vec<DeclaredParameter>,
     /// The variables of extents that are rounded up to multiples.
-    pub rounded: Vec<Rounded>,
+    pub rounded: Vec<RoundedVariable>,
     /// The variables of extents that are quotients.
-    pub quotients: Vec<Quotient>,
+    pub quotients: Vec<QuotientVariable>,
     /// The buffers that are tables of pointers.
     pub tables: Vec<PointerTable>,
 }
@@ -130,7 +130,7 @@ pub struct PointerTable {
 
 /// A variable of extents: `of.next_multiple_of(to)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rounded {
+pub struct RoundedVariable {
     /// The variable.
     pub variable: u32,
     /// The number to round up.
@@ -141,7 +141,7 @@ pub struct Rounded {
 
 /// A variable of extents: `of / by`, rounded down.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quotient {
+pub struct QuotientVariable {
     /// The variable.
     pub variable: u32,
     /// The dividend.
@@ -190,7 +190,7 @@ pub struct Finding {
 
 /// The proof for a declared parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof {
+pub struct ParameterProof {
     /// True if its access is proved, false if it is assumed from the declaration.
     pub access: bool,
     /// True if its extent is proved.
@@ -200,18 +200,18 @@ pub struct Proof {
     /// The whole result as text.
     pub text: String,
     /// The parts of the declaration that are not proved.
-    pub open: Vec<Unproved>,
+    pub unproved: Vec<Unproved>,
 }
 
 /// The result for a declared kernel that is in the file.
 #[derive(Clone, Debug, Default)]
-pub struct Checked {
+pub struct CheckedKernel {
     /// One per declared buffer; `None` for a scalar. Empty if the declaration does not match.
-    pub proofs: Vec<Option<Proof>>,
+    pub proofs: Vec<Option<ParameterProof>>,
     /// The size and alignment of each parameter in the PTX. Empty if their number differs.
     pub layout: Vec<(u64, u64)>,
     /// The module variables that order it.
-    pub hidden: Hidden,
+    pub hidden: HiddenState,
     /// The block shapes that it supports.
     pub block: BlockRule,
     /// The static shared memory of its body, in bytes.
@@ -220,16 +220,16 @@ pub struct Checked {
     pub cooperative: bool,
     /// The backward slice of its writes to parameters declared write-only. Empty if no launch can be proved to write
     /// all elements.
-    pub outline: Outline,
+    pub slice: BackwardSlice,
     /// The backward slice of its accesses through parameters whose extents are not proved. Empty if no launch is
     /// known to make any of them.
-    pub accesses: Outline,
+    pub accesses: BackwardSlice,
 }
 
 /// A part of a declaration that the PTX may prove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Open {
+pub enum DeclaredPart {
     /// The access: only reads, only writes, only atomics.
     Access,
     /// The extent: no access is past the declared elements.
@@ -242,14 +242,14 @@ pub enum Open {
     Pointers,
 }
 
-impl fmt::Display for Open {
+impl fmt::Display for DeclaredPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Open::Access => "how it is used",
-            Open::Extent => "its extent",
-            Open::Elements => "its elements",
-            Open::Coverage => "that all of it is written",
-            Open::Pointers => "how the buffers that it points to are used, and how far",
+            DeclaredPart::Access => "how it is used",
+            DeclaredPart::Extent => "its extent",
+            DeclaredPart::Elements => "its elements",
+            DeclaredPart::Coverage => "that all of it is written",
+            DeclaredPart::Pointers => "how the buffers that it points to are used, and how far",
         })
     }
 }
@@ -258,7 +258,7 @@ impl fmt::Display for Open {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unproved {
     /// The part.
-    pub what: Open,
+    pub what: DeclaredPart,
     /// The reason.
     pub reason: String,
 }

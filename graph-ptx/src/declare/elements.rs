@@ -3,27 +3,31 @@
 //! Bits that are only copied may have any type that fits into their registers; wider registers hold several elements.
 //! Arithmetic on the bits is stronger evidence: floats of one format, or integers.
 
-use super::declaration::{Declaration, Kind, Open, Primitive, Unproved, Values};
-use super::open::quoted;
-use crate::analysis::bits::Stored;
-use crate::analysis::elements::Use;
-use crate::analysis::facts::{Access, Parameter as Facts, Site};
+use super::declaration::{Declaration, DeclaredKind, DeclaredPart, PrimitiveType, Unproved, ValidBits};
+use super::unproved::quoted;
+use crate::analysis::bits::StoredBits;
+use crate::analysis::elements::BitUse;
+use crate::analysis::facts::{AccessClass, ParameterFacts as Facts, Site};
 use crate::analysis::floats;
 use crate::poly::Poly;
 
 /// Returns the message about a store of bits that are not a valid value of the declared type, and the instruction.
-pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> Option<(String, &'f Site)> {
+pub(super) fn refuted<'f>(
+    name: &str,
+    element: PrimitiveType,
+    facts: &'f Facts,
+) -> Option<(String, &'f Site)> {
     let found = facts.elements.as_ref()?;
-    let wrong = |stored: &Stored| match element.values {
-        Values::Any => false,
-        Values::Boolean => stored.is_no_boolean(),
-        Values::Character => {
+    let wrong = |stored: &StoredBits| match element.values {
+        ValidBits::Any => false,
+        ValidBits::Boolean => stored.is_not_boolean(),
+        ValidBits::Character => {
             let known = stored.width == 4 && stored.may == stored.must;
             known && u32::try_from(stored.may).ok().and_then(char::from_u32).is_none()
         }
     };
     let (stored, site) = found.stores.iter().find(|(stored, _)| wrong(stored))?;
-    let ty = if element.values == Values::Boolean { "bool" } else { "char" };
+    let ty = if element.values == ValidBits::Boolean { "bool" } else { "char" };
     let message = match stored.may == stored.must {
         true => format!(
             "`{name}` is declared to have elements of type `{ty}`, the PTX writes {} there",
@@ -39,11 +43,11 @@ pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> O
 /// Returns the reason that the elements are not proved to have the declared type, if they are not.
 pub(super) fn unproved(
     declaration: &Declaration,
-    element: Option<Primitive>,
+    element: Option<PrimitiveType>,
     facts: &Facts,
 ) -> Option<Unproved> {
-    let open = |reason| Some(Unproved { what: Open::Elements, reason });
-    if facts.access() == Access::Nothing {
+    let open = |reason| Some(Unproved { what: DeclaredPart::Elements, reason });
+    if facts.access() == AccessClass::Nothing {
         return None;
     }
     let Some(element) = element else {
@@ -71,8 +75,8 @@ pub(super) fn larger_help(extent: &Poly, needed: &Poly, element: u32, facts: &Fa
 }
 
 /// Returns the reason that an access may be to elements of another type.
-fn other(element: Primitive, used: &Use) -> Option<String> {
-    let Primitive { size, float, .. } = element;
+fn other(element: PrimitiveType, used: &BitUse) -> Option<String> {
+    let PrimitiveType { size, float, .. } = element;
     let many = |width: u32| if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
     // Arithmetic on 16-byte integers works on halves.
     let least = size.min(8);
@@ -95,11 +99,11 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     }
     match used {
         // Stored bits are proved or listed as unproved individually.
-        Use { stores: true, .. } if element.values != Values::Any => None,
-        Use { integers: true, width, .. } if float.is_some() || (*width != least && *width != size) => {
+        BitUse { stores: true, .. } if element.values != ValidBits::Any => None,
+        BitUse { integers: true, width, .. } if float.is_some() || (*width != least && *width != size) => {
             Some(format!("accesses integers of {}", many(*width)))
         }
-        Use { parts: true, .. } if float.is_some() => {
+        BitUse { parts: true, .. } if float.is_some() => {
             Some("accesses bits that are used as integers".to_owned())
         }
         _ => None,
@@ -107,18 +111,22 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
 }
 
 /// Returns the reason that stored bits may not be a valid value of an element.
-fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Option<&'static str> {
+fn invalid(declaration: &Declaration, element: PrimitiveType, stored: &StoredBits) -> Option<&'static str> {
     let boolean = |at: &u32| {
         declaration.parameters.get(*at as usize).is_some_and(|declared| match declared.kind {
-            Kind::Buffer { element, .. } => element.is_some_and(|element| element.values == Values::Boolean),
-            Kind::Scalar(primitive) => primitive.is_some_and(|primitive| primitive.values == Values::Boolean),
+            DeclaredKind::Buffer { element, .. } => {
+                element.is_some_and(|element| element.values == ValidBits::Boolean)
+            }
+            DeclaredKind::Scalar(primitive) => {
+                primitive.is_some_and(|primitive| primitive.values == ValidBits::Boolean)
+            }
         })
     };
     match element.values {
-        Values::Any => None,
-        Values::Boolean if stored.is_boolean() && stored.of.iter().all(boolean) => None,
-        Values::Boolean => Some("writes bits that are not proved to be 0 or 1"),
-        Values::Character if stored.width == 4 && stored.may < 0xd800 => None,
-        Values::Character => Some("writes bits that are not proved to be a `char`"),
+        ValidBits::Any => None,
+        ValidBits::Boolean if stored.is_boolean() && stored.of.iter().all(boolean) => None,
+        ValidBits::Boolean => Some("writes bits that are not proved to be 0 or 1"),
+        ValidBits::Character if stored.width == 4 && stored.may < 0xd800 => None,
+        ValidBits::Character => Some("writes bits that are not proved to be a `char`"),
     }
 }

@@ -4,8 +4,8 @@
 //! for all arguments of at least 1, and more for some. The module also words the help for kernels that work on
 //! multiples.
 
-use super::declaration::Quotient;
-use crate::analysis::facts::Start;
+use super::declaration::QuotientVariable;
+use crate::analysis::facts::VectorBound;
 use crate::poly::Poly;
 
 /// The variable that stands for a rounded length in a help.
@@ -14,7 +14,12 @@ const ROUNDED: u32 = u32::MAX;
 /// Returns true if `declared` is at most `needed` for all arguments of at least 1, and smaller for some of them: as a
 /// polynomial in the arguments minus 1, the difference has no negative coefficient and is not zero. Quotients count
 /// with their largest possible value.
-pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotients: &[Quotient]) -> bool {
+pub(super) fn is_short(
+    declared: &Poly,
+    needed: &Poly,
+    parameters: u32,
+    quotients: &[QuotientVariable],
+) -> bool {
     let one = Poly::constant(1);
     let shifted = |id: u32| {
         if id >= parameters {
@@ -34,15 +39,15 @@ pub(super) fn is_short(declared: &Poly, needed: &Poly, parameters: u32, quotient
 
 /// Returns a lower bound of the divisor times the polynomial, without the quotient. `None` if the polynomial does not
 /// decrease with the quotient.
-fn replaced(poly: &Poly, quotient: &Quotient) -> Option<Poly> {
-    let &Quotient { variable, ref of, by } = quotient;
+fn replaced(poly: &Poly, quotient: &QuotientVariable) -> Option<Poly> {
+    let &QuotientVariable { variable, ref of, by } = quotient;
     if !poly.variables().contains(&variable) {
         return Some(poly.clone());
     }
     let mut sum = Poly::default();
     for (product, coefficient) in poly.terms() {
         let others: Vec<u32> = product.iter().copied().filter(|&id| id != variable).collect();
-        let term = Poly::of([(&others[..], coefficient)]);
+        let term = Poly::from_products([(&others[..], coefficient)]);
         let term = match product.len() - others.len() {
             0 => term.times(&Poly::constant(by.into()))?,
             1 if coefficient < 0 => term.times(of)?,
@@ -59,7 +64,7 @@ pub(super) fn rounded_help(
     declared: &Poly,
     needed: &Poly,
     element: u32,
-    starts: &[Start],
+    starts: &[VectorBound],
     names: &dyn Fn(u32) -> Option<String>,
 ) -> Option<String> {
     let missing = needed.minus(declared)?;
@@ -80,13 +85,13 @@ pub(super) fn rounded_help(
 
 /// Returns the length up to the end of the last vector or tile as a Rust expression: `n.next_multiple_of(4)`.
 fn rounded_length(
-    start: &Start,
+    start: &VectorBound,
     behind: u32,
     count: u32,
     element: u32,
     names: &dyn Fn(u32) -> Option<String>,
 ) -> Option<String> {
-    let below = start.below.text_with(names);
+    let below = start.below.format_with(names);
     let is_name = below.chars().all(|c| c.is_alphanumeric() || c == '_');
     let below = if is_name { below } else { format!("({below})") };
     let length =
@@ -95,13 +100,13 @@ fn rounded_length(
         ROUNDED => Some(format!("{below}.next_multiple_of({count})")),
         _ => names(id),
     };
-    Some(length.text_with(&names))
+    Some(length.format_with(&names))
 }
 
 /// Formats a bound in elements, or in bytes if it is not a multiple of the element size.
 pub(super) fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -> String {
     match bytes.divided(i128::from(element)) {
-        Some(count) => format!("`{}`", count.text_with(names)),
-        None => format!("`{}` bytes", bytes.text_with(names)),
+        Some(count) => format!("`{}`", count.format_with(names)),
+        None => format!("`{}` bytes", bytes.format_with(names)),
     }
 }

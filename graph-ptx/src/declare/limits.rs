@@ -1,13 +1,13 @@
 //! Limits that a kernel imposes on its launches: block shapes, clusters and static shared memory.
 
-use crate::isa::{Register, register};
-use crate::syntax::{Function, Item, Module, Operand, Space, Statement};
+use crate::isa::{SpecialRegister, register};
+use crate::syntax::{Function, Item, Module, Operand, StateSpace, Statement};
 
 /// The block shapes that a kernel supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockRule {
     /// `.maxntid`: the maximum number of threads.
-    pub most: Option<u32>,
+    pub max_threads: Option<u32>,
     /// `.reqntid`: the required number of threads in each dimension.
     pub required: Option<[u32; 3]>,
     /// `.reqnctapercluster`: the cluster shape; grids must be multiples of it.
@@ -16,11 +16,11 @@ pub struct BlockRule {
 
 impl BlockRule {
     /// Returns the block rule of an entry.
-    pub fn of(entry: &Function<'_>) -> BlockRule {
+    pub fn from_entry(entry: &Function<'_>) -> BlockRule {
         let three = |values: &[u32]| [0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1));
         let threads = |values: &[u32]| values.iter().fold(1u32, |all, &one| all.saturating_mul(one));
         BlockRule {
-            most: entry.performance(".maxntid").map(threads),
+            max_threads: entry.performance(".maxntid").map(threads),
             required: entry.performance(".reqntid").map(three),
             cluster: entry.performance(".reqnctapercluster").map(three),
         }
@@ -40,7 +40,7 @@ pub fn is_cooperative(module: &Module<'_>, entry: &Function<'_>) -> bool {
     }
     let reads = |function: &Function<'_>| {
         any(function, |instruction| {
-            let environment = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if register(name) == Some(Register::Environment));
+            let environment = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if register(name) == Some(SpecialRegister::Environment));
             instruction.operands.iter().any(environment)
         })
     };
@@ -52,13 +52,13 @@ pub fn is_cooperative(module: &Module<'_>, entry: &Function<'_>) -> bool {
 }
 
 /// The maximum static shared memory of a block in bytes, the same on every architecture.
-pub const MOST_STATIC_SHARED: u64 = 48 * 1024;
+pub const MAX_STATIC_SHARED: u64 = 48 * 1024;
 
 /// Returns the static shared memory that an entry declares in its body, in bytes.
 pub fn static_shared(entry: &Function<'_>) -> u64 {
     let statements = entry.body.iter().flat_map(|body| &body.statements);
     statements.fold(0u64, |sum, statement| match statement {
-        Statement::Variable(_, variable) if variable.space == Space::Shared => {
+        Statement::Variable(_, variable) if variable.space == StateSpace::Shared => {
             sum.next_multiple_of(variable.align().clamp(1, 1 << 20)).saturating_add(variable.size())
         }
         _ => sum,

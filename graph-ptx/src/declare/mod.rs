@@ -1,7 +1,7 @@
 //! Checks kernel declarations against their PTX (CW301 to CW308).
 //!
 //! Input: a module and the declarations. Output: all findings at once, and per kernel the proofs and the assumed
-//! parts ([`Checked`]). The sizes of non-primitive types are unknown here; [`Checked::layout`] has the sizes in the
+//! parts ([`CheckedKernel`]). The sizes of non-primitive types are unknown here; [`CheckedKernel::layout`] has the sizes in the
 //! PTX, which rustc compares.
 
 mod check;
@@ -9,15 +9,16 @@ mod declaration;
 mod elements;
 mod extents;
 mod limits;
-mod open;
 mod textures;
+mod unproved;
 
 pub use check::{check, check_file};
 pub use declaration::{
-    Access, Checked, Declaration, Declared, Difference, Finding, Kind, Open, PointerTable, Primitive, Proof,
-    Quotient, Rounded, Unproved, Values,
+    CheckedKernel, Declaration, DeclaredAccess, DeclaredKind, DeclaredParameter, DeclaredPart, Difference,
+    Finding, ParameterProof, PointerTable, PrimitiveType, QuotientVariable, RoundedVariable, Unproved,
+    ValidBits,
 };
-pub use limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
+pub use limits::{BlockRule, MAX_STATIC_SHARED, static_shared};
 
 #[cfg(test)]
 mod tests;

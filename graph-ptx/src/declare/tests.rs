@@ -4,30 +4,35 @@ use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-fn buffer(access: Access) -> Kind {
-    Kind::Buffer { access, element: Primitive::of("u32"), extent: Poly::constant(1), text: "1".to_owned() }
+fn buffer(access: DeclaredAccess) -> DeclaredKind {
+    DeclaredKind::Buffer {
+        access,
+        element: PrimitiveType::from_name("u32"),
+        extent: Poly::constant(1),
+        text: "1".to_owned(),
+    }
 }
 
-fn scalar(name: &str) -> Kind {
-    Kind::Scalar(Primitive::of(name))
+fn scalar(name: &str) -> DeclaredKind {
+    DeclaredKind::Scalar(PrimitiveType::from_name(name))
 }
 
-fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checked>) {
+fn run(text: &str, name: &str, kinds: Vec<DeclaredKind>) -> (Vec<Finding>, Option<CheckedKernel>) {
     run_with_tables(text, name, kinds, Vec::new())
 }
 
 fn run_with_tables(
     text: &str,
     name: &str,
-    kinds: Vec<Kind>,
+    kinds: Vec<DeclaredKind>,
     tables: Vec<PointerTable>,
-) -> (Vec<Finding>, Option<Checked>) {
+) -> (Vec<Finding>, Option<CheckedKernel>) {
     let text = format!("{HEAD}{text}");
     let module = parse(&text).unwrap();
     let parameters = kinds
         .into_iter()
         .enumerate()
-        .map(|(at, kind)| Declared { name: format!("p{at}"), kind, nullable: false })
+        .map(|(at, kind)| DeclaredParameter { name: format!("p{at}"), kind, nullable: false })
         .collect();
     let (findings, mut checked) = check(
         &module,
@@ -68,7 +73,8 @@ fn a_kernel_that_is_not_there_has_a_near_name() {
 #[test]
 fn numbers_and_kinds_of_parameters() {
     let text = ".entry k(.param .u64 a, .param .f32 b, .param .align 4 .b8 c[12], .param .u8 d) { ret; }";
-    let right = || vec![buffer(Access::Read), scalar("f32"), Kind::Scalar(None), scalar("bool")];
+    let right =
+        || vec![buffer(DeclaredAccess::Read), scalar("f32"), DeclaredKind::Scalar(None), scalar("bool")];
     let (findings, checked) = run(text, "k", right());
     assert_eq!(findings, []);
     assert_eq!(checked.unwrap().layout, [(8, 8), (4, 4), (12, 4), (1, 1)]);
@@ -84,7 +90,7 @@ fn numbers_and_kinds_of_parameters() {
     }
     let mut kinds = right();
     kinds[2] = scalar("u64");
-    kinds[1] = buffer(Access::Write);
+    kinds[1] = buffer(DeclaredAccess::Write);
     assert_eq!(codes(&run(text, "k", kinds).0), [(Difference::Kind, Some(1)), (Difference::Kind, Some(2))]);
 }
 
@@ -96,18 +102,25 @@ fn access_is_proved_refuted_or_vouched_for() {
         ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c];\n\
         ld.global.f32 %f1, [%rd1];\n ld.global.f32 %f2, [%rd2];\n st.global.f32 [%rd2], %f1;\n\
         selp.b64 %rd4, %rd3, %rd2, %p; st.global.f32 [%rd4], %f1; ret; }";
-    let (findings, checked) =
-        run(text, "k", vec![buffer(Access::Read), buffer(Access::ReadWrite), buffer(Access::Read)]);
+    let (findings, checked) = run(
+        text,
+        "k",
+        vec![buffer(DeclaredAccess::Read), buffer(DeclaredAccess::ReadWrite), buffer(DeclaredAccess::Read)],
+    );
     assert_eq!(findings, []);
     let proofs: Vec<_> = checked.unwrap().proofs.into_iter().map(|proof| proof.unwrap().text).collect();
     assert_eq!(proofs[0], "proved: reads only, within `1` elements");
     assert_eq!(&proofs[1][..24], "proved: reads and writes");
     assert_eq!(proofs[2], "vouched for: reads only");
-    let (findings, _) =
-        run(text, "k", vec![buffer(Access::Write), buffer(Access::Write), buffer(Access::Write)]);
+    let (findings, _) = run(
+        text,
+        "k",
+        vec![buffer(DeclaredAccess::Write), buffer(DeclaredAccess::Write), buffer(DeclaredAccess::Write)],
+    );
     assert_eq!(codes(&findings), [(Difference::WriteOnly, Some(0)), (Difference::WriteOnly, Some(1))]);
     assert_eq!(findings[1].notes, ["line 7 of the PTX: `ld.global.f32 %f2, [%rd2];`"]);
-    let (findings, _) = run(text, "k", vec![scalar("u64"), buffer(Access::Read), buffer(Access::Atomic)]);
+    let (findings, _) =
+        run(text, "k", vec![scalar("u64"), buffer(DeclaredAccess::Read), buffer(DeclaredAccess::Atomic)]);
     assert_eq!(codes(&findings), [(Difference::Kind, Some(0)), (Difference::ReadOnly, Some(1))]);
     assert_eq!(findings[1].notes, ["line 8 of the PTX: `st.global.f32 [%rd2], %f1;`"]);
 }
@@ -120,10 +133,13 @@ fn blocks_clusters_and_shared_memory() {
     assert_eq!(codes(&findings), [(Difference::Shared, None)]);
     let checked = checked.unwrap();
     assert_eq!(checked.shared, 49208);
-    assert_eq!(checked.block, BlockRule { most: None, required: Some([32, 4, 1]), cluster: Some([2, 1, 1]) });
+    assert_eq!(
+        checked.block,
+        BlockRule { max_threads: None, required: Some([32, 4, 1]), cluster: Some([2, 1, 1]) }
+    );
     let (findings, checked) = run(".entry k()\n.maxntid 16, 8, 1\n{ ret; }", "k", vec![]);
     assert_eq!(findings, []);
-    assert_eq!(checked.unwrap().block.most, Some(128));
+    assert_eq!(checked.unwrap().block.max_threads, Some(128));
 }
 
 #[test]
@@ -148,9 +164,9 @@ fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
          .reg .f32 %f<9>; .reg .pred %p<3>;\nld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in]; \
          ld.param.u8 %s1, [flag];\n{body}\nret; }}"
     );
-    let buffer = |element| Kind::Buffer {
-        access: Access::ReadWrite,
-        element: Primitive::of(element),
+    let buffer = |element| DeclaredKind::Buffer {
+        access: DeclaredAccess::ReadWrite,
+        element: PrimitiveType::from_name(element),
         extent: Poly::variable(9),
         text: "n".to_owned(),
     };
@@ -159,7 +175,7 @@ fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
         return Err(finding.message.clone());
     }
     let proof = checked.unwrap().proofs[0].clone().unwrap();
-    Ok(proof.open.into_iter().find(|open| open.what == Open::Elements).map(|open| open.reason))
+    Ok(proof.unproved.into_iter().find(|open| open.what == DeclaredPart::Elements).map(|open| open.reason))
 }
 
 #[test]
@@ -216,10 +232,10 @@ fn a_buffer_that_is_a_number_is_told() {
             ".entry k(.param .u64 n) {{ .reg .b64 %rd<9>; .reg .pred %p<3>; \
                 .reg .f64 %f<3>;\nld.param.u64 %rd1, [n];\n{body}\nret; }}"
         );
-        let (findings, checked) = run(&text, "k", vec![buffer(Access::Read)]);
+        let (findings, checked) = run(&text, "k", vec![buffer(DeclaredAccess::Read)]);
         let open = checked.unwrap().proofs[0]
             .take()
-            .map(|proof| proof.open.iter().any(|open| open.what == Open::Access));
+            .map(|proof| proof.unproved.iter().any(|open| open.what == DeclaredPart::Access));
         (codes(&findings), open)
     };
     for body in [
@@ -249,15 +265,15 @@ fn parts_of_words_are_converted() {
             ".entry k(.param .u64 x) {{ .reg .b64 %rd1; .reg .b32 %r<5>; .reg .b16 %rs<3>; .reg .f32 %f<9>; \
              ld.param.u64 %rd1, [x]; ld.global.v4.u32 {{%r1, %r2, %r3, %r4}}, [%rd1]; {uses} ret; }}"
         );
-        let kind = |access| Kind::Buffer {
+        let kind = |access| DeclaredKind::Buffer {
             access,
-            element: Primitive::of(ty),
+            element: PrimitiveType::from_name(ty),
             extent: Poly::constant(100),
             text: "100".to_owned(),
         };
-        let (_, checked) = run(&text, "k", vec![kind(Access::Read)]);
-        let open = checked.unwrap().proofs[0].take().unwrap().open;
-        open.into_iter().find(|open| open.what == Open::Elements).map(|open| open.reason)
+        let (_, checked) = run(&text, "k", vec![kind(DeclaredAccess::Read)]);
+        let open = checked.unwrap().proofs[0].take().unwrap().unproved;
+        open.into_iter().find(|open| open.what == DeclaredPart::Elements).map(|open| open.reason)
     };
     let halves =
         "mov.b32 {%rs1, %rs2}, %r1; mov.b32 %f1, {0, %rs1}; mov.b32 %f2, {0, %rs2}; add.f32 %f3, %f1, %f2;";
@@ -277,10 +293,15 @@ fn what_only_null_leads_to_is_dead() {
     );
     let module = parse(&text).unwrap();
     let declared = |nullable: bool| {
-        let parameter =
-            |name: &str, access, nullable| Declared { name: name.to_owned(), kind: buffer(access), nullable };
-        let parameters =
-            vec![parameter("inp", Access::Read, nullable), parameter("out", Access::Write, false)];
+        let parameter = |name: &str, access, nullable| DeclaredParameter {
+            name: name.to_owned(),
+            kind: buffer(access),
+            nullable,
+        };
+        let parameters = vec![
+            parameter("inp", DeclaredAccess::Read, nullable),
+            parameter("out", DeclaredAccess::Write, false),
+        ];
         let declaration = Declaration {
             name: "k".to_owned(),
             parameters,
@@ -308,16 +329,18 @@ fn tables_of_pointers_are_told_from_others() {
              .shared .align 8 .b8 cell[8];\nld.param.u64 %rd1, [xs]; ld.param.u64 %rd2, [ids];\n\
              ld.global.u64 %rd4, [%rd1];\n{body}\nret; }}"
         );
-        let number = Kind::Buffer {
-            access: Access::Read,
-            element: Primitive::of("u64"),
+        let number = DeclaredKind::Buffer {
+            access: DeclaredAccess::Read,
+            element: PrimitiveType::from_name("u64"),
             extent: Poly::constant(1),
             text: "1".to_owned(),
         };
         let tables = vec![PointerTable { parameter: 0, writes }];
         let (findings, checked) = run_with_tables(&text, "k", vec![number.clone(), number], tables);
         let proofs = checked.unwrap().proofs;
-        let open = proofs[0].as_ref().map(|proof| proof.open.iter().any(|open| open.what == Open::Pointers));
+        let open = proofs[0]
+            .as_ref()
+            .map(|proof| proof.unproved.iter().any(|open| open.what == DeclaredPart::Pointers));
         (codes(&findings), open)
     };
     let (read, stored) = ("ld.global.f32 %f1, [%rd4];", "st.global.f32 [%rd4], %f1;");
@@ -360,9 +383,10 @@ fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(Difference, Optio
             END: ret;
         }}"
     );
-    let element = Primitive::of("u32");
-    let x = Kind::Buffer { access: Access::ReadWrite, element, extent, text: "len".to_owned() };
-    codes(&run(&text, "k", vec![x, buffer(Access::Read), scalar("u32")]).0)
+    let element = PrimitiveType::from_name("u32");
+    let x =
+        DeclaredKind::Buffer { access: DeclaredAccess::ReadWrite, element, extent, text: "len".to_owned() };
+    codes(&run(&text, "k", vec![x, buffer(DeclaredAccess::Read), scalar("u32")]).0)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A graph orders launches by their buffers, and cannot see the memory that a handle refers to.
 
 use super::declaration::{Difference, Finding};
-use crate::isa::{Hidden, row};
+use crate::isa::{HiddenEffect, row};
 use crate::syntax::{Function, Instruction, Module, Operand, Statement};
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub(super) fn check(module: &Module<'_>, entry: &Function<'_>, kernel: usize) ->
     let mut functions = vec![entry];
     while let Some(function) = functions.pop() {
         for instruction in instructions(function) {
-            if matches!(row(instruction.op()).hidden, Hidden::Texture) {
+            if matches!(row(instruction.op()).hidden, HiddenEffect::Texture) {
                 return Some(finding(module, entry, kernel, instruction));
             }
             for operand in &instruction.operands {

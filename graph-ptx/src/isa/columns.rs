@@ -5,18 +5,18 @@
 
 /// The class of an instruction by its effect on memory and control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum EffectClass {
     /// Computes registers from registers.
     Compute,
     /// `ld`, including loads of parameters and of local memory.
     Load,
-    /// `st`. Its asynchronous and bulk forms are [`Effect::Memory`].
+    /// `st`. Its asynchronous and bulk forms are [`EffectClass::Memory`].
     Store,
     /// Any other access of memory through address operands.
     Memory,
-    /// `wmma`: [`Effect::Compute`] for `wmma.mma`, [`Effect::Memory`] otherwise.
+    /// `wmma`: [`EffectClass::Compute`] for `wmma.mma`, [`EffectClass::Memory`] otherwise.
     Wmma,
-    /// `fence`: [`Effect::Memory`] for a fence of a tensor map, [`Effect::Control`] otherwise.
+    /// `fence`: [`EffectClass::Memory`] for a fence of a tensor map, [`EffectClass::Control`] otherwise.
     Fence,
     /// Reads a texture or surface through a handle.
     TextureRead,
@@ -63,12 +63,12 @@ pub enum Addresses {
 
 /// The state space of the address operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateSpace {
+pub enum SpaceSource {
     /// No address operands.
     None,
     /// The space that the modifiers name; generic if they name none.
     Named,
-    /// Same as [`StateSpace::Named`], but shared memory for the asynchronous and bulk forms without `.release`.
+    /// Same as [`SpaceSource::Named`], but shared memory for the asynchronous and bulk forms without `.release`.
     NamedUnlessAsync,
     /// Shared memory.
     Shared,
@@ -290,7 +290,7 @@ pub enum Synchronises {
 
 /// An effect that no operand shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub enum HiddenEffect {
     /// No hidden effect.
     None,
     /// Sets the carry flag, if the instruction has `.cc`.

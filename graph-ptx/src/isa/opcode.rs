@@ -4,18 +4,18 @@
 //! [`Opcode::Unknown`], whose row is conservative.
 
 use super::columns::{
-    Addresses, ControlFlow, Defines, Effect, Hidden, Operation, StateSpace, Synchronises, Yields,
+    Addresses, ControlFlow, Defines, EffectClass, HiddenEffect, Operation, SpaceSource, Synchronises, Yields,
 };
 
 /// A row of the table: the properties of an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct OpcodeRow {
     /// Its effect on memory.
-    pub effect: Effect,
+    pub effect: EffectClass,
     /// The accesses through its address operands.
     pub addresses: Addresses,
     /// The state space of its address operands.
-    pub space: StateSpace,
+    pub space: SpaceSource,
     /// Its definitions.
     pub defines: Defines,
     /// The function that computes its result.
@@ -27,7 +27,7 @@ pub struct Row {
     /// Its effect on the visibility of other threads' writes.
     pub synchronises: Synchronises,
     /// Its effect that no operand shows.
-    pub hidden: Hidden,
+    pub hidden: HiddenEffect,
 }
 
 macro_rules! opcodes {
@@ -46,7 +46,7 @@ macro_rules! opcodes {
             pub const ALL: &[Opcode] = &[$(Opcode::$name),*];
 
             /// Returns the opcode of a mnemonic such as `ld`.
-            pub fn of(mnemonic: &str) -> Opcode {
+            pub fn from_mnemonic(mnemonic: &str) -> Opcode {
                 match mnemonic { $($text => Opcode::$name,)* _ => Opcode::Unknown }
             }
 
@@ -57,32 +57,32 @@ macro_rules! opcodes {
         }
 
         /// Returns the properties of an opcode.
-        pub const fn row(opcode: Opcode) -> Row {
+        pub const fn row(opcode: Opcode) -> OpcodeRow {
             use super::columns::{
                 Arithmetic::*, Bitwise::*, Comparison::*, Float::*, Opaque::*, Selection::*,
             };
             match opcode {
-                $(Opcode::$name => Row {
-                    effect: Effect::$effect,
+                $(Opcode::$name => OpcodeRow {
+                    effect: EffectClass::$effect,
                     addresses: Addresses::$addresses,
-                    space: StateSpace::$space,
+                    space: SpaceSource::$space,
                     defines: Defines::$($defines)*,
                     operation: Operation::$($operation)*,
                     yields: Yields::$yields,
                     flow: ControlFlow::$flow,
                     synchronises: Synchronises::$sync,
-                    hidden: Hidden::$($hidden)*,
+                    hidden: HiddenEffect::$($hidden)*,
                 },)*
-                Opcode::Unknown => Row {
-                    effect: Effect::Unknown,
+                Opcode::Unknown => OpcodeRow {
+                    effect: EffectClass::Unknown,
                     addresses: Addresses::Unknown,
-                    space: StateSpace::Named,
+                    space: SpaceSource::Named,
                     defines: Defines::Accumulates,
                     operation: Operation::None,
                     yields: Yields::Unknown,
                     flow: ControlFlow::Next,
                     synchronises: Synchronises::Always,
-                    hidden: Hidden::Unknown,
+                    hidden: HiddenEffect::Unknown,
                 },
             }
         }
@@ -254,23 +254,25 @@ mod tests {
     #[test]
     fn mnemonics_lead_to_their_rows() {
         for &opcode in Opcode::ALL {
-            assert_eq!(opcode.mnemonic().map(Opcode::of), Some(opcode));
+            assert_eq!(opcode.mnemonic().map(Opcode::from_mnemonic), Some(opcode));
         }
-        assert_eq!((Opcode::of("made"), Opcode::Unknown.mnemonic()), (Opcode::Unknown, None));
+        assert_eq!((Opcode::from_mnemonic("made"), Opcode::Unknown.mnemonic()), (Opcode::Unknown, None));
     }
 
     #[test]
     fn the_columns_of_a_row_agree() {
         for &opcode in Opcode::ALL {
             let row = row(opcode);
-            assert_eq!(row.addresses == Addresses::None, row.space == StateSpace::None, "{opcode:?}");
+            assert_eq!(row.addresses == Addresses::None, row.space == SpaceSource::None, "{opcode:?}");
             assert_eq!(row.defines == Defines::Never, row.yields == Yields::Nothing, "{opcode:?}");
             let computes = matches!(row.yields, Yields::Computed | Yields::Exchanged | Yields::Voted);
             assert!(row.operation == Operation::None || computes, "{opcode:?}");
-            assert!(row.flow == ControlFlow::Next || row.effect == Effect::Control, "{opcode:?}");
-            let touches =
-                !matches!(row.effect, Effect::Compute | Effect::Call | Effect::Control | Effect::Alloca);
-            let by_handle = matches!(row.effect, Effect::TextureRead | Effect::TextureWrite);
+            assert!(row.flow == ControlFlow::Next || row.effect == EffectClass::Control, "{opcode:?}");
+            let touches = !matches!(
+                row.effect,
+                EffectClass::Compute | EffectClass::Call | EffectClass::Control | EffectClass::Alloca
+            );
+            let by_handle = matches!(row.effect, EffectClass::TextureRead | EffectClass::TextureWrite);
             assert_eq!(row.addresses != Addresses::None, touches && !by_handle, "{opcode:?}");
         }
     }

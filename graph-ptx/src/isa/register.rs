@@ -4,7 +4,7 @@
 
 /// The relation of a special register to the thread and the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
+pub enum ThreadRelation {
     /// The index of a thread in its block.
     ThreadIndex,
     /// The size of a block.
@@ -21,7 +21,7 @@ pub enum Threads {
 
 /// The value of a special register in a launch that batches several launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InBatch {
+pub enum BatchValue {
     /// The same as in a separate launch.
     Same,
     /// The value of the batch's grid. Rewriting replaces it by the member's value.
@@ -39,36 +39,36 @@ macro_rules! registers {
      $($family:ident $prefix:literal $of_threads:ident $of_batch:ident,)*) => {
         /// Special registers, without their components.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Register {
+        pub enum SpecialRegister {
             $(#[doc = concat!("`", $text, "`")] $name,)*
             $(#[doc = concat!("All that begin with `", $prefix, "`, apart from those above")] $family,)*
         }
 
-        impl Register {
+        impl SpecialRegister {
             /// Returns its relation to the thread and the launch.
-            pub const fn threads(self) -> Threads {
+            pub const fn threads(self) -> ThreadRelation {
                 match self {
-                    $(Register::$name => Threads::$threads,)*
-                    $(Register::$family => Threads::$of_threads,)*
+                    $(SpecialRegister::$name => ThreadRelation::$threads,)*
+                    $(SpecialRegister::$family => ThreadRelation::$of_threads,)*
                 }
             }
 
             /// Returns its value in a launch that batches several launches.
-            pub const fn in_batch(self) -> InBatch {
+            pub const fn in_batch(self) -> BatchValue {
                 match self {
-                    $(Register::$name => InBatch::$batch,)*
-                    $(Register::$family => InBatch::$of_batch,)*
+                    $(SpecialRegister::$name => BatchValue::$batch,)*
+                    $(SpecialRegister::$family => BatchValue::$of_batch,)*
                 }
             }
         }
 
         /// Returns the special register of a name, with or without a component such as `%tid.x`. `None` if the name
         /// is unknown.
-        pub fn register(name: &str) -> Option<Register> {
+        pub fn register(name: &str) -> Option<SpecialRegister> {
             let base = name.split_once('.').map_or(name, |(base, _)| base);
             match base {
-                $($text => Some(Register::$name),)*
-                $(_ if base.starts_with($prefix) => Some(Register::$family),)*
+                $($text => Some(SpecialRegister::$name),)*
+                $(_ if base.starts_with($prefix) => Some(SpecialRegister::$family),)*
                 _ => None,
             }
         }
@@ -141,12 +141,12 @@ mod tests {
 
     #[test]
     fn registers_are_found_with_and_without_a_component() {
-        assert_eq!(register("%ctaid.x"), Some(Register::Ctaid));
-        assert_eq!(register("%nctaid"), Some(Register::Nctaid));
-        assert_eq!(register("%envreg2"), Some(Register::Environment));
-        assert_eq!(register("%reserved_smem_offset_1"), Some(Register::ReservedSmem));
-        assert_eq!(register("%reserved_smem_offset_end"), Some(Register::ReservedSmemEnd));
-        assert_eq!(register("%cluster_ctaid.y"), Some(Register::ClusterCtaid));
+        assert_eq!(register("%ctaid.x"), Some(SpecialRegister::Ctaid));
+        assert_eq!(register("%nctaid"), Some(SpecialRegister::Nctaid));
+        assert_eq!(register("%envreg2"), Some(SpecialRegister::Environment));
+        assert_eq!(register("%reserved_smem_offset_1"), Some(SpecialRegister::ReservedSmem));
+        assert_eq!(register("%reserved_smem_offset_end"), Some(SpecialRegister::ReservedSmemEnd));
+        assert_eq!(register("%cluster_ctaid.y"), Some(SpecialRegister::ClusterCtaid));
         assert_eq!(register("%ctaidx"), None);
         assert_eq!((component("%tid.z"), component("%tid"), component("%tid.q")), (Some(2), None, None));
         assert_eq!((number("%envreg31"), number("%envreg"), number("%tid")), (Some(31), None, None));

@@ -1,21 +1,21 @@
 //! Variants of entries that do the work of many launches, in a separate module.
 //!
-//! Each block of a variant finds its member in a parameter table (`table`, `select`). The body then reads the
+//! Each block of a variant finds its member in a parameter table (`table`, `prologue`). The body then reads the
 //! parameters from the member's record and the grid registers from the prologue (`body`), and functions receive the
-//! grid registers as arguments (`pass`).
+//! grid registers as arguments (`grid_arguments`).
 
-use super::body::{Rewriting, Wanted};
+use super::body::{PrologueNeeds, Rewriting};
 use super::edit::Edits;
+use super::grid_arguments::{self, PassedRegisters};
 use super::head::{self, LARGE_PARAMETERS, NOTHING, WAIT};
 use super::name::free_name;
-use super::pass::{self, Passed};
+use super::prologue::{AddedNames, Prologue};
 use super::refusal::Refusal;
-use super::select::{Own, Selection};
-use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
-use super::uses::{Grid, Scan};
-use super::wait::{coherent_loads, first_statement, line_of};
-use super::{contract, spin, variables};
-use crate::syntax::{Class, Function, Item, Module, Span};
+use super::scan::{GridRegisters, ModuleScan};
+use super::table::{BatchTable, GridShape, MAX_TABLE_BYTES, SMALL_TABLE_BYTES};
+use super::wait::{first_statement_position, line_of, replace_constant_loads};
+use super::{contraction, spin, variables};
+use crate::syntax::{Function, Item, Module, Span, TypeClass};
 use std::collections::BTreeSet;
 
 /// A batched variant to create.
@@ -54,26 +54,27 @@ pub struct Batchable {
 /// # Errors
 /// The reason that they cannot. [`batched`] rejects what depends on the shape, the capacity or the wait.
 pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal> {
-    let mut making = Making::new(module);
-    let found = making.check(entry)?;
-    let function = making.scan.uses(found.closure[0]).function;
-    let table = Table::of(&function.parameters, 1, GridShape::Flat).ok_or(Refusal::Table { capacity: 1 })?;
-    making.passed = pass::passed(&making.scan, &found.closure[1..]);
+    let mut builder = BatchBuilder::new(module);
+    let found = builder.check(entry)?;
+    let function = builder.scan.uses(found.closure[0]).function;
+    let table =
+        BatchTable::new(&function.parameters, 1, GridShape::Flat).ok_or(Refusal::Table { capacity: 1 })?;
+    builder.passed = grid_arguments::passed(&builder.scan, &found.closure[1..]);
     for &place in &found.closure {
         let mut edits = Edits::default();
-        making.rewriting(place, (place == found.closure[0]).then_some(&table), &mut edits)?;
-        making.apply(&mut edits, making.scan.uses(place).function.span)?;
+        builder.rewriting(place, (place == found.closure[0]).then_some(&table), &mut edits)?;
+        builder.apply(&mut edits, builder.scan.uses(place).function.span)?;
     }
-    let grid = found.closure.iter().fold(0, |grid, &place| grid | making.scan.uses(place).grid.0);
+    let grid = found.closure.iter().fold(0, |grid, &place| grid | builder.scan.uses(place).grid.0);
     Ok(Batchable { reads: [0, 1, 2].map(|axis| grid & (0b1001 << axis) != 0) })
 }
 
-/// Returns the maximum size of a table for this module's kernels, in bytes. More than [`SMALL_TABLE`] requires a
+/// Returns the maximum size of a table for this module's kernels, in bytes. More than [`SMALL_TABLE_BYTES`] requires a
 /// `.version` and `.target` that the module has or that can be raised. Devices before Volta do not load such modules.
-pub fn largest_table(module: &Module<'_>) -> u32 {
+pub fn max_table_bytes(module: &Module<'_>) -> u32 {
     match head::raise(module, LARGE_PARAMETERS, &mut Edits::default()) {
-        Ok(()) => LARGEST_TABLE,
-        Err(_) => SMALL_TABLE,
+        Ok(()) => MAX_TABLE_BYTES,
+        Err(_) => SMALL_TABLE_BYTES,
     }
 }
 
@@ -88,8 +89,8 @@ pub fn largest_table(module: &Module<'_>) -> u32 {
 /// The first variant that cannot be created: see [`batchable`]; its table is too large; its name is not free; or
 /// `.version` and `.target` cannot be raised to what it needs.
 pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal> {
-    let mut making = Making::new(module);
-    making.own.prefix = free_prefix(module, wanted);
+    let mut builder = BatchBuilder::new(module);
+    builder.own.prefix = free_prefix(module, wanted);
     let mut needs = NOTHING;
     let mut names = BTreeSet::new();
     let mut found = Vec::new();
@@ -97,15 +98,15 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
         if !is_name(&batch.name) || module.text.contains(&batch.name) || !names.insert(&batch.name) {
             return Err(Refusal::Name(batch.name.clone()));
         }
-        let needed = making.check(&batch.entry)?;
-        let function = making.scan.uses(needed.closure[0]).function;
-        let table = Table::of(&function.parameters, batch.capacity, batch.shape)
+        let needed = builder.check(&batch.entry)?;
+        let function = builder.scan.uses(needed.closure[0]).function;
+        let table = BatchTable::new(&function.parameters, batch.capacity, batch.shape)
             .ok_or(Refusal::Table { capacity: batch.capacity })?;
         if batch.waits {
-            variables::constants(&making.scan, &needed.closure)?;
+            variables::constants(&builder.scan, &needed.closure)?;
             needs = needs.and(WAIT);
         }
-        if table.bytes > SMALL_TABLE {
+        if table.bytes > SMALL_TABLE_BYTES {
             needs = needs.and(LARGE_PARAMETERS);
         }
         found.push((batch, needed, table));
@@ -117,12 +118,12 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
         .filter(|(batch, ..)| batch.waits)
         .flat_map(|(_, needed, _)| needed.closure.iter().copied())
         .collect();
-    making.passed = pass::passed(&making.scan, &functions.iter().copied().collect::<Vec<_>>());
+    builder.passed = grid_arguments::passed(&builder.scan, &functions.iter().copied().collect::<Vec<_>>());
     let mut text = head::head(module, needs)?;
-    let needed: Vec<&Needed> = found.iter().map(|(_, needed, _)| needed).collect();
-    making.declarations(&needed, &functions, &plain, &mut text)?;
+    let needed: Vec<&EntryNeeds> = found.iter().map(|(_, needed, _)| needed).collect();
+    builder.declarations(&needed, &functions, &plain, &mut text)?;
     for (batch, needed, table) in &found {
-        making.variant(batch, needed.closure[0], table, &mut text)?;
+        builder.variant(batch, needed.closure[0], table, &mut text)?;
     }
     Ok(text)
 }
@@ -140,28 +141,28 @@ fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
 }
 
 /// The parts of the module that a variant needs.
-struct Needed {
+struct EntryNeeds {
     /// The functions that it runs, the entry first.
     closure: Vec<usize>,
     /// The positions of the declarations of the module's variables that it names.
     variables: BTreeSet<u32>,
 }
 
-struct Making<'m, 'a> {
+struct BatchBuilder<'m, 'a> {
     module: &'m Module<'a>,
-    scan: Scan<'m, 'a>,
-    own: Own,
-    passed: Passed<'a>,
+    scan: ModuleScan<'m, 'a>,
+    own: AddedNames,
+    passed: PassedRegisters<'a>,
 }
 
-impl<'m, 'a> Making<'m, 'a> {
+impl<'m, 'a> BatchBuilder<'m, 'a> {
     fn new(module: &'m Module<'a>) -> Self {
-        let own = Own { prefix: "cuweave_".to_owned() };
-        Making { module, scan: Scan::new(module), own, passed: Passed::default() }
+        let own = AddedNames { prefix: "cuweave_".to_owned() };
+        BatchBuilder { module, scan: ModuleScan::new(module), own, passed: PassedRegisters::default() }
     }
 
     /// Rejects an entry that cannot be batched in any shape.
-    fn check(&mut self, entry: &str) -> Result<Needed, Refusal> {
+    fn check(&mut self, entry: &str) -> Result<EntryNeeds, Refusal> {
         if self.module.target.contains(&"debug") {
             return Err(Refusal::Debug);
         }
@@ -172,14 +173,15 @@ impl<'m, 'a> Making<'m, 'a> {
         let scan = &mut self.scan;
         let closure = scan.closure(entry)?;
         let function = scan.uses(closure[0]).function;
-        if let Some(opaque) = function.parameters.iter().find(|parameter| parameter.class() == Class::Opaque)
+        if let Some(opaque) =
+            function.parameters.iter().find(|parameter| parameter.class() == TypeClass::Opaque)
         {
             return Err(Refusal::Opaque(opaque.name.to_owned()));
         }
         let refusal = |&place: &usize| {
             let uses = scan.uses(place);
             let contraction = || {
-                let line = contract::sum_of_products(uses.function)?;
+                let line = contraction::sum_of_products(uses.function)?;
                 Some(Refusal::Contraction { line })
             };
             uses.batching.clone().or_else(contraction)
@@ -201,13 +203,13 @@ impl<'m, 'a> Making<'m, 'a> {
         let of_module = copies
             .iter()
             .filter(|copy| scan.variable(copy.name).is_some_and(|other| std::ptr::eq(other, **copy)));
-        Ok(Needed { variables: of_module.map(|variable| variable.span.start).collect(), closure })
+        Ok(EntryNeeds { variables: of_module.map(|variable| variable.span.start).collect(), closure })
     }
 
     /// Writes source files, variables and functions, in module order.
     fn declarations(
         &self,
-        found: &[&Needed],
+        found: &[&EntryNeeds],
         functions: &BTreeSet<usize>,
         plain: &BTreeSet<usize>,
         text: &mut String,
@@ -244,32 +246,37 @@ impl<'m, 'a> Making<'m, 'a> {
     fn function(&self, function: &'m Function<'a>, plain: bool) -> Result<String, Refusal> {
         let mut edits = Edits::default();
         let grid = self.passed.get(function.name).copied().unwrap_or_default();
-        if grid != Grid::default() {
-            pass::declare(function, grid, &self.own, &mut edits);
+        if grid != GridRegisters::default() {
+            grid_arguments::declare(function, grid, &self.own, &mut edits);
         }
         if let Some(body) = &function.body {
             let wanted = self.body(function, None, &mut edits)?;
-            let first = pass::receive(function, grid, wanted.zero, &self.own);
-            edits.insert(first_statement(body), first);
+            let first = grid_arguments::receive(function, grid, wanted.zero, &self.own);
+            edits.insert(first_statement_position(body), first);
             if plain {
-                coherent_loads(self.module, function, &mut edits, |_| true);
+                replace_constant_loads(self.module, function, &mut edits, |_| true);
             }
         }
         self.apply(&mut edits, function.span)
     }
 
-    fn rewriting(&self, place: usize, table: Option<&Table>, edits: &mut Edits) -> Result<Wanted, Refusal> {
+    fn rewriting(
+        &self,
+        place: usize,
+        table: Option<&BatchTable>,
+        edits: &mut Edits,
+    ) -> Result<PrologueNeeds, Refusal> {
         self.body(self.scan.uses(place).function, table, edits)
     }
 
     fn body(
         &self,
         function: &'m Function<'a>,
-        table: Option<&Table>,
+        table: Option<&BatchTable>,
         edits: &mut Edits,
-    ) -> Result<Wanted, Refusal> {
+    ) -> Result<PrologueNeeds, Refusal> {
         let (own, passed) = (&self.own, &self.passed);
-        let wanted = Wanted::default();
+        let wanted = PrologueNeeds::default();
         let mut rewriting = Rewriting { module: self.module, function, own, table, passed, edits, wanted };
         if let Some(body) = &function.body {
             rewriting.body(body)?;
@@ -278,12 +285,18 @@ impl<'m, 'a> Making<'m, 'a> {
     }
 
     /// Writes the entry of a batch.
-    fn variant(&self, batch: &Batch, entry: usize, table: &Table, text: &mut String) -> Result<(), Refusal> {
+    fn variant(
+        &self,
+        batch: &Batch,
+        entry: usize,
+        table: &BatchTable,
+        text: &mut String,
+    ) -> Result<(), Refusal> {
         let function = self.scan.uses(entry).function;
         let Some(body) = &function.body else { return Err(Refusal::NoEntry(batch.entry.clone())) };
         let mut edits = Edits::default();
         let wanted = self.rewriting(entry, Some(table), &mut edits)?;
-        let selection = Selection {
+        let selection = Prologue {
             own: &self.own,
             table,
             shape: batch.shape,
@@ -292,9 +305,9 @@ impl<'m, 'a> Making<'m, 'a> {
             zero: wanted.zero,
             addresses: &wanted.addresses,
         };
-        edits.insert(first_statement(body), selection.text());
+        edits.insert(first_statement_position(body), selection.text());
         if batch.waits {
-            coherent_loads(self.module, function, &mut edits, |_| true);
+            replace_constant_loads(self.module, function, &mut edits, |_| true);
         }
         let body = self.apply(&mut edits, body.span)?;
         let parameter = format!(".param .align {} .b8 {}[{}]", table.align, self.own.table(), table.bytes);

@@ -2,20 +2,20 @@
 //! prologue.
 
 use super::edit::Edits;
-use super::pass::{self, Passed};
+use super::grid_arguments::{self, PassedRegisters};
+use super::prologue::AddedNames;
 use super::refusal::Refusal;
-use super::select::Own;
-use super::table::Table;
-use super::uses::{Grid, Special, callee, names, special};
+use super::scan::{GridRegisters, Special, callee, names, special};
+use super::table::BatchTable;
 use crate::analysis::effect::{self, Effect};
-use crate::isa::{self, InBatch, Operation, register};
+use crate::isa::{self, BatchValue, Operation, register};
 use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, Statement, Type};
 
 /// The values that the prologue must define.
 #[derive(Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct PrologueNeeds {
     /// The grid registers.
-    pub grid: Grid,
+    pub grid: GridRegisters,
     /// True if the fourth component of a grid vector is used.
     pub zero: bool,
     /// The offsets in the record whose addresses are used.
@@ -26,13 +26,13 @@ pub(super) struct Wanted {
 pub(super) struct Rewriting<'e, 'm, 'a> {
     pub module: &'m Module<'a>,
     pub function: &'m Function<'a>,
-    pub own: &'e Own,
+    pub own: &'e AddedNames,
     /// The table with the parameters of a variant. `None` for a function, which keeps its own parameters.
-    pub table: Option<&'e Table>,
+    pub table: Option<&'e BatchTable>,
     /// The grid registers that functions receive as arguments.
-    pub passed: &'e Passed<'a>,
+    pub passed: &'e PassedRegisters<'a>,
     pub edits: &'e mut Edits,
-    pub wanted: Wanted,
+    pub wanted: PrologueNeeds,
 }
 
 impl<'a> Rewriting<'_, '_, 'a> {
@@ -69,7 +69,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
 
     /// Returns true if a name may have to be replaced.
     fn concerns(&self, name: &str) -> bool {
-        let grid = register(name).is_some_and(|register| register.in_batch() == InBatch::Grid);
+        let grid = register(name).is_some_and(|register| register.in_batch() == BatchValue::Grid);
         grid || (self.table.is_some() && self.function.parameter(name).is_some())
     }
 
@@ -168,9 +168,9 @@ impl<'a> Rewriting<'_, '_, 'a> {
                 self.edits.replace(span, from);
             }
             (Special::Vector(registers), Operand::Name(_)) if moves && instruction.has("v4") => {
-                let components: Vec<String> = Grid(registers)
+                let components: Vec<String> = GridRegisters(registers)
                     .registers()
-                    .chain([Grid::COUNT])
+                    .chain([GridRegisters::COUNT])
                     .map(|register| self.want(register))
                     .collect();
                 match instruction.operands.first() {
@@ -205,11 +205,11 @@ impl<'a> Rewriting<'_, '_, 'a> {
         let Some(callee) = callee(call) else { return Ok(()) };
         let Some(&grid) = self.passed.get(callee) else { return Ok(()) };
         self.wanted.grid.0 |= grid.0;
-        pass::call(self.module, call, callee, grid, self.own, self.edits)
+        grid_arguments::call(self.module, call, callee, grid, self.own, self.edits)
     }
 
     fn want(&mut self, register: usize) -> String {
-        if register == Grid::COUNT {
+        if register == GridRegisters::COUNT {
             self.wanted.zero = true;
         } else {
             self.wanted.grid.0 |= 1 << register;

@@ -9,7 +9,7 @@ use crate::syntax::{Function, Module, Span, Statement};
 
 /// The minimum version and architecture that a text requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Needs {
+pub(super) struct HeadRequirements {
     /// The PTX version.
     pub version: (u32, u32),
     /// The architecture number: 90 for sm_90.
@@ -17,18 +17,18 @@ pub(super) struct Needs {
 }
 
 /// No requirements.
-pub(super) const NOTHING: Needs = Needs { version: (0, 0), architecture: 0 };
+pub(super) const NOTHING: HeadRequirements = HeadRequirements { version: (0, 0), architecture: 0 };
 /// `griddepcontrol`: PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol".
-pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
+pub(super) const WAIT: HeadRequirements = HeadRequirements { version: (7, 8), architecture: 90 };
 /// `activemask`: PTX ISA, "Parallel Synchronization and Communication Instructions: activemask".
-pub(super) const ACTIVEMASK: Needs = Needs { version: (6, 2), architecture: 30 };
+pub(super) const ACTIVEMASK: HeadRequirements = HeadRequirements { version: (6, 2), architecture: 30 };
 /// More than 4,352 bytes of parameters: PTX ISA, ".param state space, kernel function parameters".
-pub(super) const LARGE_PARAMETERS: Needs = Needs { version: (8, 1), architecture: 70 };
+pub(super) const LARGE_PARAMETERS: HeadRequirements = HeadRequirements { version: (8, 1), architecture: 70 };
 
-impl Needs {
+impl HeadRequirements {
     /// Returns the union of the requirements.
-    pub fn and(self, other: Needs) -> Needs {
-        Needs {
+    pub fn and(self, other: HeadRequirements) -> HeadRequirements {
+        HeadRequirements {
             version: self.version.max(other.version),
             architecture: self.architecture.max(other.architecture),
         }
@@ -53,7 +53,7 @@ pub(super) fn number(module: &Module<'_>) -> Result<u32, Refusal> {
 ///
 /// # Errors
 /// The target is unknown, or raising it changes the meaning of the code or makes it invalid.
-pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Result<(), Refusal> {
+pub(super) fn raise(module: &Module<'_>, needs: HeadRequirements, edits: &mut Edits) -> Result<(), Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     let Some(number) = architecture(target) else {
         return Err(Refusal::Head(format!("its `.target {target}` is not known")));
@@ -116,7 +116,7 @@ fn version_number(module: &Module<'_>) -> Span {
 }
 
 /// Returns the head of a new module.
-pub(super) fn head(module: &Module<'_>, needs: Needs) -> Result<String, Refusal> {
+pub(super) fn head(module: &Module<'_>, needs: HeadRequirements) -> Result<String, Refusal> {
     let mut edits = Edits::default();
     raise(module, needs, &mut edits)?;
     let whole = Span { start: module.version_span.start, end: module.version_span.end };

@@ -18,32 +18,32 @@
 //! other effect: code for sm_60 and older may rely on warps that run in lockstep, which the driver guarantees by
 //! target.
 
-mod alone;
 mod batch;
 mod body;
-mod contract;
+mod contraction;
 mod edit;
 mod fuse;
+mod grid_arguments;
 mod head;
 mod name;
-mod pass;
+mod prologue;
 mod refusal;
-mod select;
+mod scan;
 mod spin;
+mod split;
 mod stack;
 mod table;
-mod uses;
 mod variables;
 mod wait;
 
-pub use alone::{Independent, Split, independent, split};
-pub use batch::{Batch, Batchable, batchable, batched, largest_table};
-pub use fuse::{FusedTable, Fusible, Fusion, fused, fusible};
+pub use batch::{Batch, Batchable, batchable, batched, max_table_bytes};
+pub use fuse::{FusedTable, FusibleFacts, Fusion, fused, fusible};
 pub use name::free_name;
 pub use refusal::Refusal;
+pub use split::{EntryTexts, IndependentEntries, independent, split};
 pub use stack::{StackedTable, stacked};
-pub use table::{Axis, GridShape, LARGEST_TABLE, ParameterPlace, SMALL_TABLE, Table};
-pub use wait::{Waiting, waiting};
+pub use table::{Axis, BatchTable, GridShape, MAX_TABLE_BYTES, ParameterSlot, SMALL_TABLE_BYTES};
+pub use wait::{WaitingModule, waiting};
 
 #[cfg(test)]
 mod tests;

@@ -6,30 +6,30 @@
 //! count, because its writers are in the same block. The retry loop of a compare-and-swap is allowed if its comparand
 //! was read in the loop: it ends as soon as no other thread succeeds.
 
-use super::uses::{Scan, callee};
+use super::scan::{ModuleScan, callee};
 use crate::analysis::cfg::loops::loops;
-use crate::analysis::code::{Code, Globals, Source, Step};
+use crate::analysis::code::{Globals, Source, SsaFunction, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer, diverges};
-use crate::isa::{self, ControlFlow, Hidden, Synchronises, Yields};
-use crate::syntax::{Function, Instruction, Space, Statement};
+use crate::isa::{self, ControlFlow, HiddenEffect, Synchronises, Yields};
+use crate::syntax::{Function, Instruction, StateSpace, Statement};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 /// The maximum nesting of loops; deeper ones count as spinning. Real kernels have ten levels.
-const DEPTH: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// The maximum number of compare-and-swaps analysed per loop; a loop with more counts as spinning.
-const SWAPS: usize = 64;
+const MAX_SWAPS: usize = 64;
 
 /// Returns the line of the first loop in these functions that spins.
-pub(super) fn spins(scan: &Scan<'_, '_>, closure: &[usize]) -> Option<u32> {
-    let looks_again = looking_again(scan, closure);
-    closure.iter().find_map(|&place| function_spins(scan.uses(place).function, &looks_again))
+pub(super) fn spins(scan: &ModuleScan<'_, '_>, closure: &[usize]) -> Option<u32> {
+    let polling = polling_functions(scan, closure);
+    closure.iter().find_map(|&place| function_spins(scan.uses(place).function, &polling))
 }
 
 /// Returns the functions that have an atomic or a polling load, or that call one that does.
-fn looking_again<'a>(scan: &Scan<'_, 'a>, closure: &[usize]) -> HashSet<&'a str> {
+fn polling_functions<'a>(scan: &ModuleScan<'_, 'a>, closure: &[usize]) -> HashSet<&'a str> {
     let mut found = HashSet::new();
     for &place in closure {
         let function = scan.uses(place).function;
@@ -64,7 +64,7 @@ fn is_coherent_load(instruction: &Instruction<'_>) -> bool {
 
 /// Returns true if the instruction may observe a write of another block, and a new one each time.
 fn is_source(instruction: &Instruction<'_>) -> bool {
-    if matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param)) {
+    if matches!(instruction.space(), Some(StateSpace::Shared | StateSpace::Local | StateSpace::Param)) {
         return false;
     }
     match effect::yields(instruction) {
@@ -84,8 +84,11 @@ fn is_source(instruction: &Instruction<'_>) -> bool {
 }
 
 /// Returns true if the instruction may read memory that another block writes.
-fn may_look(instruction: &Instruction<'_>) -> bool {
-    let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param | Space::Const));
+fn may_read_other_blocks(instruction: &Instruction<'_>) -> bool {
+    let own = matches!(
+        instruction.space(),
+        Some(StateSpace::Shared | StateSpace::Local | StateSpace::Param | StateSpace::Const)
+    );
     match effect::yields(instruction) {
         Yields::Loaded => is_coherent_load(instruction) && !own,
         Yields::Observed => !own,
@@ -105,7 +108,7 @@ fn is_fence(instruction: &Instruction<'_>) -> bool {
 }
 
 fn sleeps(instruction: &Instruction<'_>) -> bool {
-    isa::row(instruction.op()).hidden == Hidden::Sleeps
+    isa::row(instruction.op()).hidden == HiddenEffect::Sleeps
 }
 
 fn callee_is(instruction: &Instruction<'_>, functions: &HashSet<&str>) -> bool {
@@ -113,34 +116,34 @@ fn callee_is(instruction: &Instruction<'_>, functions: &HashSet<&str>) -> bool {
         && callee(instruction).is_some_and(|name| functions.contains(name))
 }
 
-fn function_spins(function: &Function<'_>, looks_again: &HashSet<&str>) -> Option<u32> {
+fn function_spins(function: &Function<'_>, polling: &HashSet<&str>) -> Option<u32> {
     let may = |instruction: &Instruction<'_>| {
         is_source(instruction)
             || is_fence(instruction)
             || instruction.has("cg")
-            || callee_is(instruction, looks_again)
+            || callee_is(instruction, polling)
     };
     if !instructions(function).any(may) {
         return None;
     }
     let Some(code) = ssa::build(function, &Globals::none()) else { return Some(function.line) };
     let ranges = code.ranges();
-    loops(&code.cfg, DEPTH).into_iter().find_map(|(blocks, depth)| {
-        let body = Loop { code: &code, ranges: &ranges, blocks, looks_again };
-        (depth >= DEPTH || body.spins()).then(|| body.line().unwrap_or(function.line))
+    loops(&code.cfg, MAX_DEPTH).into_iter().find_map(|(blocks, depth)| {
+        let body = LoopBody { code: &code, ranges: &ranges, blocks, polling };
+        (depth >= MAX_DEPTH || body.spins()).then(|| body.line().unwrap_or(function.line))
     })
 }
 
-struct Loop<'c, 'm, 'a> {
-    code: &'c Code<'m, 'a>,
+struct LoopBody<'c, 'm, 'a> {
+    code: &'c SsaFunction<'m, 'a>,
     /// The steps of each block of the function.
     ranges: &'c [Range<u32>],
     /// The blocks of the loop, the header first. Sorted.
     blocks: Vec<u32>,
-    looks_again: &'c HashSet<&'c str>,
+    polling: &'c HashSet<&'c str>,
 }
 
-impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
+impl<'c, 'm, 'a> LoopBody<'c, 'm, 'a> {
     fn block(&self, block: u32) -> &'c [Step<'m, 'a>] {
         let Range { start, end } = self.ranges[block as usize];
         &self.code.steps[start as usize..end as usize]
@@ -163,13 +166,13 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
     }
 
     fn spins(&self) -> bool {
-        if self.instructions().any(sleeps) && self.instructions().any(may_look) {
+        if self.instructions().any(sleeps) && self.instructions().any(may_read_other_blocks) {
             return true;
         }
         // Each one requires a separate analysis of the loop.
         let swaps =
             self.instructions().filter(|instruction| instruction.has("cas") && is_source(instruction));
-        if swaps.count() > SWAPS {
+        if swaps.count() > MAX_SWAPS {
             return true;
         }
         let fenced = self.instructions().any(is_fence);
@@ -186,7 +189,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         let Some(instruction) = step.instruction else { return false };
         let again = is_source(instruction);
         match effect::yields(instruction) {
-            Yields::Returned => callee_is(instruction, self.looks_again),
+            Yields::Returned => callee_is(instruction, self.polling),
             Yields::Observed if again && instruction.has("cas") => !self.retries(step),
             Yields::Loaded if is_coherent_load(instruction) && self.is_same_place(step) => {
                 again || fenced || instruction.has("cg")
@@ -208,7 +211,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         let Some(comparand) = swap.sources.get(1).and_then(Source::value) else { return false };
         let loads = self.steps().filter(|step| {
             step.instruction.is_some_and(|load| {
-                effect::effect(load) == Effect::Load && load.space() != Some(Space::Param)
+                effect::effect(load) == Effect::Load && load.space() != Some(StateSpace::Param)
             })
         });
         let mut sources: Vec<&Step<'_, '_>> = loads.collect();
@@ -217,15 +220,15 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
     }
 
     /// Follows the results of some steps within the loop.
-    fn depends(&self, sources: &[&Step<'_, '_>]) -> Taint<'c, 'm, 'a, OfThread> {
-        let mut taint = Taint::new(self.code, self.blocks.iter().copied(), OfThread);
+    fn depends(&self, sources: &[&Step<'_, '_>]) -> Taint<'c, 'm, 'a, PollRules> {
+        let mut taint = Taint::new(self.code, self.blocks.iter().copied(), PollRules);
         sources.iter().for_each(|source| taint.label(source, 1));
         taint.settle();
         taint
     }
 
     /// Returns true if a labelled condition at the end of a block decides if the loop exits.
-    fn leaves_by(&self, block: u32, taint: &Taint<'_, '_, '_, OfThread>) -> bool {
+    fn leaves_by(&self, block: u32, taint: &Taint<'_, '_, '_, PollRules>) -> bool {
         let Some(last) = self.block(block).last().filter(|last| diverges(last)) else { return false };
         let ends = last.instruction.is_some_and(|last| match isa::row(last.op()).flow {
             ControlFlow::Return | ControlFlow::Exit => true,
@@ -237,7 +240,8 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
 
     /// Returns true for a load from global memory at an address that does not change in the loop.
     fn is_same_place(&self, load: &Step<'_, '_>) -> bool {
-        let global = load.instruction.is_some_and(|load| matches!(load.space(), None | Some(Space::Global)));
+        let global =
+            load.instruction.is_some_and(|load| matches!(load.space(), None | Some(StateSpace::Global)));
         global
             && match load.sources.first() {
                 Some(address @ Source::Memory(..)) => {
@@ -266,9 +270,9 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
 }
 
 /// Taint rules: follow results through registers, branches, and memory that the thread's own block may write.
-struct OfThread;
+struct PollRules;
 
-impl Rules for OfThread {
+impl Rules for PollRules {
     fn transfer(&self, _: &Step<'_, '_>) -> Transfer {
         Transfer::Reads
     }
@@ -278,7 +282,7 @@ impl Rules for OfThread {
     }
 
     fn is_followed(&self, instruction: &Instruction<'_>) -> bool {
-        matches!(instruction.space(), None | Some(Space::Local | Space::Shared))
+        matches!(instruction.space(), None | Some(StateSpace::Local | StateSpace::Shared))
     }
 
     fn through_branches(&self) -> bool {

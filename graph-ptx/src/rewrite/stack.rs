@@ -7,14 +7,14 @@
 use super::batch::{Batch, batched};
 use super::fuse::{FusedTable, Fusion, fused};
 use super::refusal::Refusal;
-use super::table::{GridShape, Table};
+use super::table::{BatchTable, GridShape};
 use crate::syntax::{Error, parse};
 
 /// The positions of the parameters of stacked chains: one record per chain, laid out as in the fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackedTable {
     /// The records of the chains.
-    pub chains: Table,
+    pub chains: BatchTable,
     /// The parameters of one chain.
     pub parts: FusedTable,
 }
@@ -52,7 +52,7 @@ pub fn stacked(
         registers: None,
     };
     let parameters = module.entry(&batch.entry).map_or(&[][..], |entry| &entry.parameters);
-    let chains = Table::of(parameters, capacity, shape).ok_or(Refusal::Table { capacity })?;
+    let chains = BatchTable::new(parameters, capacity, shape).ok_or(Refusal::Table { capacity })?;
     let text = batched(&module, &[batch])?;
     Ok((text, StackedTable { chains, parts }))
 }

@@ -2,13 +2,13 @@
 //!
 //! It holds the words of the search, for flat grids only, and then one record per member with its arguments.
 
-use crate::syntax::{Parameter, Space};
+use crate::syntax::{Parameter, StateSpace};
 use std::ops::Range;
 
 /// The limit on a launch's parameters on every device, in bytes: the limit of PTX before 8.1.
-pub const SMALL_TABLE: u32 = 4096;
+pub const SMALL_TABLE_BYTES: u32 = 4096;
 /// The limit on a launch's parameters with PTX 8.1, sm_70 and CUDA 12.1 or newer, in bytes.
-pub const LARGEST_TABLE: u32 = 32_764;
+pub const MAX_TABLE_BYTES: u32 = 32_764;
 
 /// A grid dimension that the members of a batch do not use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,7 +42,7 @@ pub enum GridShape {
 
 /// The position of a kernel parameter in a table, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParameterPlace {
+pub struct ParameterSlot {
     /// Its offset.
     pub offset: u32,
     /// Its size.
@@ -51,7 +51,7 @@ pub struct ParameterPlace {
 
 /// The layout of a batch's table. Offsets and sizes are in bytes; integers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
+pub struct BatchTable {
     /// The maximum number of members.
     pub capacity: u32,
     /// The size of the parameter.
@@ -63,7 +63,7 @@ pub struct Table {
     /// The offset of record 0. Record `i` belongs to member `i`; records of unused members are never read.
     pub records: u32,
     /// The position of each kernel parameter in a record.
-    pub parameters: Vec<ParameterPlace>,
+    pub parameters: Vec<ParameterSlot>,
     /// The offset of the member's grid in a record: three `u32`, x, y, z. [`GridShape::Flat`] only.
     pub grid: Option<u32>,
     /// The offset of the members' first blocks in the table: `capacity` values of `u32`, non-decreasing from 0, then
@@ -73,24 +73,24 @@ pub struct Table {
 
 /// The maximum number of segments of a flat grid. Segments are equal ranges of blocks; each stores the members of its
 /// first and last block.
-const MOST_PARTS: u32 = 256;
+const MAX_SEGMENTS: u32 = 256;
 
 /// Lays out consecutive fields.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields {
+pub(super) struct FieldLayout {
     /// The bytes of all fields so far.
     pub end: u64,
     /// The largest alignment, at least 4.
     pub align: u64,
 }
 
-impl Fields {
-    pub fn new() -> Fields {
-        Fields { end: 0, align: 4 }
+impl FieldLayout {
+    pub fn new() -> FieldLayout {
+        FieldLayout { end: 0, align: 4 }
     }
 
     /// Adds a field. Returns its offset; `None` on overflow.
-    pub fn one(&mut self, bytes: u64, align: u64) -> Option<u32> {
+    pub fn add(&mut self, bytes: u64, align: u64) -> Option<u32> {
         self.align = self.align.max(align);
         let start = self.end.checked_next_multiple_of(align.max(1))?;
         self.end = start.checked_add(bytes)?;
@@ -98,27 +98,27 @@ impl Fields {
     }
 
     /// Adds parameters. Returns their positions.
-    pub fn all(&mut self, parameters: &[Parameter<'_>]) -> Option<Vec<ParameterPlace>> {
+    pub fn add_parameters(&mut self, parameters: &[Parameter<'_>]) -> Option<Vec<ParameterSlot>> {
         let mut one = |parameter: &Parameter<'_>| {
             let size = u32::try_from(parameter.size()).ok()?;
-            Some(ParameterPlace { offset: self.one(parameter.size(), parameter.align())?, size })
+            Some(ParameterSlot { offset: self.add(parameter.size(), parameter.align())?, size })
         };
         parameters.iter().map(&mut one).collect()
     }
 }
 
-impl Table {
+impl BatchTable {
     /// Returns the table for `capacity` members of a kernel with these parameters. `None` if it would exceed
-    /// [`LARGEST_TABLE`], if `capacity` is 0, or if a parameter is not in parameter space.
-    pub fn of(parameters: &[Parameter<'_>], capacity: u32, shape: GridShape) -> Option<Table> {
-        if capacity == 0 || parameters.iter().any(|parameter| parameter.space != Space::Param) {
+    /// [`MAX_TABLE_BYTES`], if `capacity` is 0, or if a parameter is not in parameter space.
+    pub fn new(parameters: &[Parameter<'_>], capacity: u32, shape: GridShape) -> Option<BatchTable> {
+        if capacity == 0 || parameters.iter().any(|parameter| parameter.space != StateSpace::Param) {
             return None;
         }
         let flat = shape == GridShape::Flat;
         // The search and the grid use aligned 32-bit words, so that the stride must be a multiple of 4.
-        let mut fields = Fields::new();
-        let places = fields.all(parameters)?;
-        let Fields { mut end, align } = fields;
+        let mut fields = FieldLayout::new();
+        let places = fields.add_parameters(parameters)?;
+        let FieldLayout { mut end, align } = fields;
         let mut grid = None;
         if flat {
             let start = end.checked_next_multiple_of(4)?;
@@ -126,13 +126,14 @@ impl Table {
             end = start.checked_add(12)?;
         }
         let stride = end.max(1).checked_next_multiple_of(align)?;
-        let starts = if flat { 4 * (u64::from(capacity) + 1 + u64::from(parts(capacity))) } else { 0 };
+        let starts =
+            if flat { 4 * (u64::from(capacity) + 1 + u64::from(segment_count(capacity))) } else { 0 };
         let records = starts.checked_next_multiple_of(align)?;
         let bytes = stride.checked_mul(u64::from(capacity))?.checked_add(records)?;
-        if bytes > u64::from(LARGEST_TABLE) {
+        if bytes > u64::from(MAX_TABLE_BYTES) {
             return None;
         }
-        Some(Table {
+        Some(BatchTable {
             capacity,
             bytes: bytes as u32,
             align: align as u32,
@@ -149,7 +150,7 @@ impl Table {
     /// # Panics
     /// If the member or the parameter does not exist.
     pub fn parameter(&self, member: u32, parameter: usize) -> Range<usize> {
-        let ParameterPlace { offset, size } = self.parameters[parameter];
+        let ParameterSlot { offset, size } = self.parameters[parameter];
         self.within(member, offset, size)
     }
 
@@ -168,7 +169,7 @@ impl Table {
 
     /// Returns the offset of the segments: one word each, with the member of its first block in the low half and that
     /// of its last block in the high half.
-    pub(super) fn parts(&self) -> u32 {
+    pub(super) fn segments(&self) -> u32 {
         self.shift() + 4
     }
 
@@ -180,7 +181,7 @@ impl Table {
         let mut words: Vec<(u32, u32)> = (0..self.capacity)
             .map(|member| (starts + 4 * member, firsts.get(member as usize).copied().unwrap_or(u32::MAX)))
             .collect();
-        let (last, count) = (blocks.saturating_sub(1), parts(self.capacity));
+        let (last, count) = (blocks.saturating_sub(1), segment_count(self.capacity));
         let shift = (0..32).find(|shift| last >> shift < count).unwrap_or(31);
         words.push((self.shift(), shift));
         let member = |block: u64| {
@@ -189,7 +190,7 @@ impl Table {
         };
         for part in 0..count {
             let (begin, end) = (u64::from(part) << shift, (u64::from(part) + 1) << shift);
-            words.push((self.parts() + 4 * part, member(begin) | member(end - 1) << 16));
+            words.push((self.segments() + 4 * part, member(begin) | member(end - 1) << 16));
         }
         words
     }
@@ -201,14 +202,14 @@ impl Table {
     }
 
     /// Returns the maximum number of members whose table has at most `bytes` bytes; 0 if not even one fits. `bytes`
-    /// must be at most [`LARGEST_TABLE`].
-    pub fn most(parameters: &[Parameter<'_>], shape: GridShape, bytes: u32) -> u32 {
-        let Some(one) = Table::of(parameters, 1, shape) else { return 0 };
+    /// must be at most [`MAX_TABLE_BYTES`].
+    pub fn max_members(parameters: &[Parameter<'_>], shape: GridShape, bytes: u32) -> u32 {
+        let Some(one) = BatchTable::new(parameters, 1, shape) else { return 0 };
         let each = one.stride + if shape == GridShape::Flat { 4 } else { 0 };
         // A segment stores member indices in 16 bits.
         let mut most = (bytes / each).min(1 << 16);
         // The search words are padded to the alignment.
-        while most > 0 && Table::of(parameters, most, shape).is_none_or(|table| table.bytes > bytes) {
+        while most > 0 && BatchTable::new(parameters, most, shape).is_none_or(|table| table.bytes > bytes) {
             most -= 1;
         }
         most
@@ -216,8 +217,8 @@ impl Table {
 }
 
 /// Returns the number of segments: several per member, so that most segments lie within one member.
-fn parts(capacity: u32) -> u32 {
-    (4 * u64::from(capacity)).next_power_of_two().min(MOST_PARTS.into()) as u32
+fn segment_count(capacity: u32) -> u32 {
+    (4 * u64::from(capacity)).next_power_of_two().min(MAX_SEGMENTS.into()) as u32
 }
 
 #[cfg(test)]
@@ -234,10 +235,10 @@ mod tests {
 
     #[test]
     fn parameters_keep_their_alignment() {
-        let axis = with(MIXED, |p| Table::of(p, 3, GridShape::Axis(Axis::Z))).unwrap();
+        let axis = with(MIXED, |p| BatchTable::new(p, 3, GridShape::Axis(Axis::Z))).unwrap();
         let places = [(0, 8), (8, 4), (16, 24), (40, 1)];
-        let places = Vec::from(places.map(|(offset, size)| ParameterPlace { offset, size }));
-        let expected = Table {
+        let places = Vec::from(places.map(|(offset, size)| ParameterSlot { offset, size }));
+        let expected = BatchTable {
             capacity: 3,
             bytes: 144,
             align: 16,
@@ -248,7 +249,7 @@ mod tests {
             starts: None,
         };
         assert_eq!(axis, expected);
-        let flat = with(MIXED, |p| Table::of(p, 3, GridShape::Flat)).unwrap();
+        let flat = with(MIXED, |p| BatchTable::new(p, 3, GridShape::Flat)).unwrap();
         assert_eq!((flat.stride, flat.records, flat.bytes, flat.align), (64, 80, 272, 16));
         assert_eq!((flat.grid, flat.starts, &flat.parameters), (Some(44), Some(0), &places));
         // Three first blocks, the shift and sixteen segments: 80 bytes before the records.
@@ -265,7 +266,7 @@ mod tests {
             (300, vec![1; 299]),
             (2, vec![1 << 30, (1 << 30) - 1]),
         ] {
-            let table = with(".param .u64 a", |p| Table::of(p, capacity, GridShape::Flat)).unwrap();
+            let table = with(".param .u64 a", |p| BatchTable::new(p, capacity, GridShape::Flat)).unwrap();
             let firsts: Vec<u32> = sizes
                 .iter()
                 .scan(0, |next, size| {
@@ -279,7 +280,7 @@ mod tests {
             assert!(words.keys().all(|offset| offset + 4 <= table.records));
             let shift = words[&table.shift()];
             for block in (0..blocks).step_by((blocks as usize / 5_000).max(1)).chain([blocks - 1]) {
-                let part = words[&(table.parts() + 4 * (block >> shift))];
+                let part = words[&(table.segments() + 4 * (block >> shift))];
                 let (begins, ends) = (part & 0xffff, part >> 16);
                 let member = firsts.partition_point(|&first| first <= block) as u32 - 1;
                 assert!((begins..=ends).contains(&member), "{capacity} members, block {block}");
@@ -291,10 +292,11 @@ mod tests {
     fn the_most_members_are_those_that_fit() {
         for parameters in ["", ".param .u32 n", MIXED, ".param .align 128 .b8 map[128]"] {
             for shape in [GridShape::Axis(Axis::Y), GridShape::Flat] {
-                for bytes in [40, 300, SMALL_TABLE, LARGEST_TABLE] {
+                for bytes in [40, 300, SMALL_TABLE_BYTES, MAX_TABLE_BYTES] {
                     with(parameters, |p| {
-                        let most = Table::most(p, shape, bytes);
-                        let fits = |n: u32| Table::of(p, n, shape).is_some_and(|table| table.bytes <= bytes);
+                        let most = BatchTable::max_members(p, shape, bytes);
+                        let fits =
+                            |n: u32| BatchTable::new(p, n, shape).is_some_and(|table| table.bytes <= bytes);
                         assert!(most == 0 || fits(most), "{parameters} {shape:?} {bytes}: {most}");
                         assert!(!fits(most + 1), "{parameters} {shape:?} {bytes}: {most}");
                     });
@@ -306,12 +308,12 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_no_table() {
         assert_eq!(
-            with(".param .b8 s[32764]", |p| Table::of(p, 1, GridShape::Axis(Axis::Z))).unwrap().bytes,
+            with(".param .b8 s[32764]", |p| BatchTable::new(p, 1, GridShape::Axis(Axis::Z))).unwrap().bytes,
             32_764
         );
-        assert_eq!(with(".param .b8 s[32765]", |p| Table::of(p, 1, GridShape::Axis(Axis::Z))), None);
-        assert_eq!(with(MIXED, |p| Table::of(p, 0, GridShape::Flat)), None);
+        assert_eq!(with(".param .b8 s[32765]", |p| BatchTable::new(p, 1, GridShape::Axis(Axis::Z))), None);
+        assert_eq!(with(MIXED, |p| BatchTable::new(p, 0, GridShape::Flat)), None);
         let huge = ".param .b64 s[18446744073709551615], .param .align 1048576 .b8 t[9223372036854775808]";
-        assert_eq!(with(huge, |p| Table::of(p, u32::MAX, GridShape::Flat)), None);
+        assert_eq!(with(huge, |p| BatchTable::new(p, u32::MAX, GridShape::Flat)), None);
     }
 }

@@ -3,14 +3,14 @@ use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
-fn waits(text: &str) -> Waiting {
+fn waits(text: &str) -> WaitingModule {
     waiting(&parse(text).unwrap())
 }
 
 fn kept(text: &str) -> String {
     let made = waits(&format!("{HEAD}{text}"));
     assert_eq!(made.text, format!("{HEAD}{text}"));
-    let [(_, why)] = &made.kept[..] else { panic!("{:?}", made.waits) };
+    let [(_, why)] = &made.unchanged[..] else { panic!("{:?}", made.waits) };
     why.to_string()
 }
 
@@ -52,7 +52,7 @@ fn the_wait_comes_before_everything_that_runs() {
             made.text,
             format!("{HEAD}.file 1 \"a\"\n.entry k(.param .u64 p)\n.maxntid 64\n{expected}\n// end\n")
         );
-        assert_eq!((made.waits, made.kept), (vec!["k".to_owned()], vec![]));
+        assert_eq!((made.waits, made.unchanged), (vec!["k".to_owned()], vec![]));
     }
 }
 
@@ -142,7 +142,7 @@ fn what_does_no_harm_is_not_kept() {
         ".entry k() { .reg .b32 %envreg2; mov.u32 %envreg2, 1; ret; }",
     ] {
         let made = waits(&format!("{HEAD}{text}"));
-        assert_eq!(made.waits, ["k"], "{:?}", made.kept);
+        assert_eq!(made.waits, ["k"], "{:?}", made.unchanged);
     }
 }
 
@@ -154,7 +154,7 @@ fn one_kernel_that_is_kept_does_not_keep_the_others() {
     );
     let made = waits(&text);
     assert_eq!(made.waits, ["b"]);
-    assert_eq!(made.kept[0].0, "a");
+    assert_eq!(made.unchanged[0].0, "a");
     assert!(made.text.starts_with(".version 8.0\n.target sm_90\n"));
     // A second rewriting changes nothing.
     let again = waits(&made.text);
@@ -314,10 +314,10 @@ fn variants_have_limits() {
         assert_eq!(refused(&batch), Refusal::Name(name.to_owned()));
     }
     // More than 4 KiB of parameters need a newer version.
-    let large = Table::most(
+    let large = BatchTable::max_members(
         &parse(&format!("{HEAD}{COPY}")).unwrap().entry("k").unwrap().parameters,
         GridShape::Flat,
-        LARGEST_TABLE,
+        MAX_TABLE_BYTES,
     );
     let made = variant(COPY, &batch(GridShape::Flat, large, false)).unwrap();
     assert!(large > 400 && made.starts_with(".version 8.1\n.target sm_90\n"), "{large}");

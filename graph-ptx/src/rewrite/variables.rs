@@ -4,22 +4,22 @@
 //! escape.
 
 use super::refusal::Refusal;
-use super::uses::Scan;
+use super::scan::ModuleScan;
 use crate::analysis::mentions::addresses;
-use crate::analysis::{Analysis, Kernel, hidden};
-use crate::syntax::{Linkage, Space, Variable};
+use crate::analysis::{Analysis, KernelFacts, hidden};
+use crate::syntax::{Linkage, StateSpace, Variable};
 use std::collections::BTreeSet;
 
 /// Returns true if the file alone determines its contents: it is initialised, and no other file or host code can find
 /// it by name.
-fn fixed(variable: &Variable<'_>) -> bool {
+fn is_fixed(variable: &Variable<'_>) -> bool {
     variable.initial.is_some() && variable.linkage == Linkage::Local
 }
 
 /// Checks the constant data of a kernel that waits. The assembler may load it before the wait, so nothing may set it.
-pub(super) fn constants(scan: &Scan<'_, '_>, closure: &[usize]) -> Result<(), Refusal> {
+pub(super) fn constants(scan: &ModuleScan<'_, '_>, closure: &[usize]) -> Result<(), Refusal> {
     let variables = closure.iter().flat_map(|&place| &scan.uses(place).variables);
-    match variables.into_iter().find(|variable| variable.space == Space::Const && !fixed(variable)) {
+    match variables.into_iter().find(|variable| variable.space == StateSpace::Const && !is_fixed(variable)) {
         Some(variable) => Err(Refusal::Constant(variable.name.to_owned())),
         None => Ok(()),
     }
@@ -30,7 +30,7 @@ pub(super) fn constants(scan: &Scan<'_, '_>, closure: &[usize]) -> Result<(), Re
 /// # Errors
 /// The first variable that could differ between the two modules.
 pub(super) fn copies<'m, 'a>(
-    scan: &Scan<'m, 'a>,
+    scan: &ModuleScan<'m, 'a>,
     closure: &[usize],
 ) -> Result<Vec<&'m Variable<'a>>, Refusal> {
     let mut found: Vec<&Variable<'a>> =
@@ -41,15 +41,15 @@ pub(super) fn copies<'m, 'a>(
     while next < found.len() {
         let variable = found[next];
         next += 1;
-        if !matches!(variable.space, Space::Global | Space::Const) {
+        if !matches!(variable.space, StateSpace::Global | StateSpace::Const) {
             continue;
         }
         lasting = true;
-        if !fixed(variable) && variable.space == Space::Const {
+        if !is_fixed(variable) && variable.space == StateSpace::Const {
             return Err(Refusal::Constant(variable.name.to_owned()));
         }
         let refuse = |why| Err(Refusal::Variable { name: variable.name.to_owned(), why });
-        if !fixed(variable) {
+        if !is_fixed(variable) {
             return refuse("which may be set from outside of the file");
         }
         if scan.module.source(variable.span).contains(".attribute") {
@@ -73,11 +73,15 @@ pub(super) fn copies<'m, 'a>(
 }
 
 /// Checks that no kernel of the file writes one of the variables, and that their addresses do not escape.
-fn unwritten(scan: &Scan<'_, '_>, closure: &[usize], variables: &[&Variable<'_>]) -> Result<(), Refusal> {
+fn unwritten(
+    scan: &ModuleScan<'_, '_>,
+    closure: &[usize],
+    variables: &[&Variable<'_>],
+) -> Result<(), Refusal> {
     let entry = scan.uses(closure[0]).function;
     let mut analysis = Analysis::new(scan.module);
     let pointers: Vec<bool> = entry.parameters.iter().map(|parameter| parameter.may_be_pointer()).collect();
-    let kernel: Kernel = analysis.kernel(entry.name, &pointers);
+    let kernel: KernelFacts = analysis.kernel(entry.name, &pointers);
     let orders = hidden(&mut analysis, &[(entry.name, &kernel)]);
     let refuse = |name: &str, why| Err(Refusal::Variable { name: name.to_owned(), why });
     for variable in variables {

@@ -5,7 +5,7 @@
 use super::edit::Edits;
 use super::head::{self, WAIT};
 use super::refusal::Refusal;
-use super::uses::Scan;
+use super::scan::ModuleScan;
 use super::variables;
 use crate::isa::{self, Addresses, Yields};
 use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};
@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 
 /// A module whose kernels wait.
 #[derive(Clone, Debug, Default)]
-pub struct Waiting {
+pub struct WaitingModule {
     /// The PTX, unchanged if no entry waits.
     pub text: String,
     /// The entries that begin with the wait, in file order.
     pub waits: Vec<String>,
     /// The entries that stay as written, each with the reason.
-    pub kept: Vec<(String, Refusal)>,
+    pub unchanged: Vec<(String, Refusal)>,
 }
 
 /// Rewrites a module in place: every entry that may wait runs `griddepcontrol.wait` first, in all threads.
@@ -36,10 +36,10 @@ pub struct Waiting {
 /// # Complexity
 ///
 /// Linear in the module, and in each entry with its callees.
-pub fn waiting(module: &Module<'_>) -> Waiting {
-    let mut scan = Scan::new(module);
+pub fn waiting(module: &Module<'_>) -> WaitingModule {
+    let mut scan = ModuleScan::new(module);
     let mut edits = Edits::default();
-    let mut result = Waiting::default();
+    let mut result = WaitingModule::default();
     let raised = head::raise(module, WAIT, &mut edits);
     let mut functions = BTreeSet::new();
     for entry in module.entries() {
@@ -49,14 +49,14 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
                 functions.extend(closure);
                 result.waits.push(entry.name.to_owned());
                 if let Some(body) = &entry.body {
-                    edits.insert(first_statement(body), "griddepcontrol.wait; ");
+                    edits.insert(first_statement_position(body), "griddepcontrol.wait; ");
                 }
             }
-            Err(why) => result.kept.push((entry.name.to_owned(), why)),
+            Err(why) => result.unchanged.push((entry.name.to_owned(), why)),
         }
     }
     for place in functions {
-        coherent_loads(module, scan.uses(place).function, &mut edits, |_| true);
+        replace_constant_loads(module, scan.uses(place).function, &mut edits, |_| true);
     }
     let all = Span { start: 0, end: module.text.len() as u32 };
     let text =
@@ -66,7 +66,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
         Err(at) => {
             let line = line_of(module, at);
             let waits = std::mem::take(&mut result.waits);
-            result.kept.extend(waits.into_iter().map(|name| (name, Refusal::Overlap { line })));
+            result.unchanged.extend(waits.into_iter().map(|name| (name, Refusal::Overlap { line })));
             result.text = module.text.to_owned();
         }
     }
@@ -74,7 +74,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
 }
 
 /// Returns the functions that an entry runs, or the reason that it may not wait.
-pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
+pub(super) fn may_wait(scan: &mut ModuleScan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
     let closure = scan.closure(entry)?;
     match closure.iter().find_map(|&place| scan.uses(place).waiting.clone()) {
         Some(why) => Err(why),
@@ -84,7 +84,7 @@ pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize
 
 /// Returns the position of the first statement of a body after its declarations. Code inserted there runs first and
 /// once, because it precedes every label. Pragmas and locations stay with the following statement.
-pub(super) fn first_statement(body: &Body<'_>) -> u32 {
+pub(super) fn first_statement_position(body: &Body<'_>) -> u32 {
     for statement in &body.statements {
         return match statement {
             Statement::Variable(..) => continue,
@@ -103,7 +103,7 @@ pub(super) fn first_statement(body: &Body<'_>) -> u32 {
 
 /// Replaces the loads of a function that promise constant memory by plain loads, for instructions that `stays`
 /// accepts.
-pub(super) fn coherent_loads(
+pub(super) fn replace_constant_loads(
     module: &Module<'_>,
     function: &Function<'_>,
     edits: &mut Edits,
@@ -114,12 +114,12 @@ pub(super) fn coherent_loads(
         if let Statement::Instruction(instruction) = statement
             && stays(instruction)
         {
-            coherent_load(module, instruction, edits);
+            replace_constant_load(module, instruction, edits);
         }
     }
 }
 
-fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut Edits) {
+fn replace_constant_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut Edits) {
     let row = isa::row(instruction.op());
     if row.addresses != Addresses::Load {
         return;

@@ -8,7 +8,7 @@ use crate::syntax::error::Error;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// `add`, `%r1`, `$L__BB0_2`, `_`
     Name,
     /// `.reg`, `.b32`
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 /// A token, as a range of the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub start: u32,
     pub end: u32,
     pub line: u32,
@@ -81,29 +81,29 @@ impl<'a> Lexer<'a> {
         let first = self.byte(start);
         let kind = match first {
             0 => {
-                return Ok(Token { kind: Kind::End, start: start as u32, end: start as u32, line });
+                return Ok(Token { kind: TokenKind::End, start: start as u32, end: start as u32, line });
             }
             b'.' if CLASS[self.byte(start + 1) as usize] == WORD => {
                 self.at += 1;
                 self.skip_word();
-                Kind::Directive
+                TokenKind::Directive
             }
             b'"' => {
                 self.string()?;
-                Kind::String
+                TokenKind::String
             }
             _ => match CLASS[first as usize] {
                 WORD => {
                     self.skip_word();
-                    Kind::Name
+                    TokenKind::Name
                 }
                 DIGIT => {
                     self.number();
-                    Kind::Number
+                    TokenKind::Number
                 }
                 _ if first < 0x80 => {
                     self.at += 1;
-                    Kind::Mark(first)
+                    TokenKind::Mark(first)
                 }
                 _ => return Err(Error::at(self.text, start, "unexpected character")),
             },
@@ -220,14 +220,14 @@ impl<'a> Lexer<'a> {
         let mut depth = 1;
         loop {
             match self.next()?.kind {
-                Kind::Mark(b'{') => depth += 1,
-                Kind::Mark(b'}') => {
+                TokenKind::Mark(b'{') => depth += 1,
+                TokenKind::Mark(b'}') => {
                     depth -= 1;
                     if depth == 0 {
                         return Ok(self.at as u32);
                     }
                 }
-                Kind::End => return Err(Error::at(self.text, open, "`{` is never closed")),
+                TokenKind::End => return Err(Error::at(self.text, open, "`{` is never closed")),
                 _ => {}
             }
         }
@@ -243,7 +243,7 @@ impl<'a> Lexer<'a> {
 
 /// The value of a number token: an integer of up to 64 bits, or a float.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
+pub(crate) enum NumberLiteral {
     Integer(u64),
     Single(u32),
     Double(u64),
@@ -251,32 +251,32 @@ pub(crate) enum Number {
 
 /// Parses `12`, `0x1F`, `017` and `0b11`, each with an optional `U`; `0f` with 8 and `0d` with 16 hexadecimal digits;
 /// `1.5e3`.
-pub(crate) fn number(text: &str) -> Option<Number> {
+pub(crate) fn number(text: &str) -> Option<NumberLiteral> {
     let bytes = text.as_bytes();
     if bytes.len() > 1 && bytes[0] == b'0' {
         let digits = &text[2..];
         match bytes[1] | 0x20 {
             b'f' => {
                 let bits = (digits.len() == 8).then(|| radix(digits, 16)).flatten()?;
-                return Some(Number::Single(bits as u32));
+                return Some(NumberLiteral::Single(bits as u32));
             }
             b'd' => {
                 let bits = (digits.len() == 16).then(|| radix(digits, 16)).flatten()?;
-                return Some(Number::Double(bits));
+                return Some(NumberLiteral::Double(bits));
             }
-            b'x' => return radix(unsuffixed(digits), 16).map(Number::Integer),
-            b'b' => return radix(unsuffixed(digits), 2).map(Number::Integer),
+            b'x' => return radix(unsuffixed(digits), 16).map(NumberLiteral::Integer),
+            b'b' => return radix(unsuffixed(digits), 2).map(NumberLiteral::Integer),
             _ => {}
         }
     }
     if bytes.contains(&b'.') || (bytes.contains(&b'e') || bytes.contains(&b'E')) {
-        return text.parse::<f64>().ok().map(|value| Number::Double(value.to_bits()));
+        return text.parse::<f64>().ok().map(|value| NumberLiteral::Double(value.to_bits()));
     }
     let digits = unsuffixed(text);
     if digits.len() > 1 && digits.as_bytes()[0] == b'0' {
-        return radix(&digits[1..], 8).map(Number::Integer);
+        return radix(&digits[1..], 8).map(NumberLiteral::Integer);
     }
-    radix(digits, 10).map(Number::Integer)
+    radix(digits, 10).map(NumberLiteral::Integer)
 }
 
 fn unsuffixed(digits: &str) -> &str {
@@ -311,12 +311,12 @@ fn radix(digits: &str, radix: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+    fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
         let mut lexer = Lexer::new(text);
         let mut all = Vec::new();
         loop {
             let token = lexer.next().unwrap();
-            if token.kind == Kind::End {
+            if token.kind == TokenKind::End {
                 return all;
             }
             all.push((token.kind, &text[token.start as usize..token.end as usize]));
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn splits_an_instruction() {
-        use Kind::{Directive, Mark, Name, Number, String};
+        use TokenKind::{Directive, Mark, Name, Number, String};
         assert_eq!(
             kinds("@%p1 ld.v2 {%r1, _}, [%rd2+-4]; // c\n.file 1 \"a\\\"b\" /* x\n */ 1.5e-3"),
             [
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn reads_every_form_of_number() {
-        use crate::syntax::lex::Number::{Double, Integer, Single};
+        use crate::syntax::lex::NumberLiteral::{Double, Integer, Single};
         for (text, value) in [
             ("0", Some(Integer(0))),
             ("12", Some(Integer(12))),

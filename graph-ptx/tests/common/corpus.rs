@@ -1,7 +1,7 @@
 //! The PTX files of the repository, for tests that process all of them.
 
 use cuweave_ptx::Module;
-use cuweave_ptx::rewrite::{Axis, Batch, GridShape, SMALL_TABLE, Table, batchable, free_name};
+use cuweave_ptx::rewrite::{Axis, Batch, BatchTable, GridShape, SMALL_TABLE_BYTES, batchable, free_name};
 use cuweave_testkit::files;
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ fn forms(module: &Module<'_>, entry: &str) -> Vec<Batch> {
     let parameters = &module.entry(entry).unwrap().parameters;
     let mut forms = Vec::new();
     for shape in SHAPES {
-        let most = Table::most(parameters, shape, SMALL_TABLE);
+        let most = BatchTable::max_members(parameters, shape, SMALL_TABLE_BYTES);
         for capacity in [2, 16, most].into_iter().filter(|&capacity| capacity > 0 && capacity <= most) {
             for waits in [false, true] {
                 let name = String::new();

@@ -1,4 +1,4 @@
-//! Advice, prefetches and discards for [`Managed`] memory. All of them work on whole pages: methods take ranges
+//! MemAdvice, prefetches and discards for [`Managed`] memory. All of them work on whole pages: methods take ranges
 //! of elements and return the byte ranges of the affected pages.
 
 use std::ops::{Range, RangeBounds};
@@ -8,21 +8,21 @@ use cudarc::driver::CudaStream;
 use cuweave_core::index::{size, wide};
 
 use crate::cuda::{
-    Addresses, Advice, AnyBits, CONCURRENT_MANAGED_ACCESS, Driver, Stream, attribute_of, device_count,
+    AddressRange, AnyBits, CONCURRENT_MANAGED_ACCESS, Driver, MemAdvice, Stream, attribute_of, device_count,
 };
 use crate::error::{Error, ManagedFault, Result};
 
 use super::buffer::refuse_capture;
-use super::ledger::Lent;
+use super::ledger::LoanKind;
 use super::location::Location;
 use super::managed::Managed;
-use super::unified::Unified;
+use super::managed_state::ManagedState;
 use super::view::within;
 
 /// The driver's current advice on a range of managed memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Attributes {
+pub struct ManagedAttributes {
     /// True if all pages of the range are advised as mostly read.
     pub read_mostly: bool,
     /// The preferred location. `None` if the pages have none, or different ones.
@@ -35,9 +35,9 @@ pub struct Attributes {
 
 impl<T> Managed<T> {
     /// Returns the byte range of the pages that contain any of the elements.
-    fn pages(&self, range: impl RangeBounds<usize>, unified: &Unified) -> Result<Range<usize>> {
+    fn pages(&self, range: impl RangeBounds<usize>, managed_state: &ManagedState) -> Result<Range<usize>> {
         let (start, end) = self.bytes(range)?;
-        Ok(unified.around(start..end))
+        Ok(managed_state.around(start..end))
     }
 
     /// Returns the byte offsets of the first element and after the last one.
@@ -50,10 +50,10 @@ impl<T> Managed<T> {
         }
     }
 
-    fn advise(&self, range: impl RangeBounds<usize>, advice: Advice) -> Result<Range<usize>> {
-        let (driver, unified) = self.enter()?;
-        let pages = self.pages(range, unified)?;
-        driver.advise(unified.addresses(&pages), advice)?;
+    fn advise(&self, range: impl RangeBounds<usize>, advice: MemAdvice) -> Result<Range<usize>> {
+        let (driver, managed_state) = self.enter()?;
+        let pages = self.pages(range, managed_state)?;
+        driver.advise(managed_state.addresses(&pages), advice)?;
         Ok(pages)
     }
 
@@ -67,7 +67,7 @@ impl<T> Managed<T> {
     ///
     /// An empty range; a range out of bounds; a failure of the driver.
     pub fn set_read_mostly(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
-        self.advise(range, Advice::ReadMostly(true))
+        self.advise(range, MemAdvice::ReadMostly(true))
     }
 
     /// Reverts [`Managed::set_read_mostly`]: the copies collapse into one page. Returns the byte range of the
@@ -77,7 +77,7 @@ impl<T> Managed<T> {
     ///
     /// Same as [`Managed::set_read_mostly`].
     pub fn unset_read_mostly(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
-        self.advise(range, Advice::ReadMostly(false))
+        self.advise(range, MemAdvice::ReadMostly(false))
     }
 
     /// Advises where to keep the pages of elements. Does not move them. Returns the byte range of the pages.
@@ -92,7 +92,7 @@ impl<T> Managed<T> {
         location: Location,
     ) -> Result<Range<usize>> {
         let location = location.checked(self.enter()?.0)?;
-        self.advise(range, Advice::Preferred(Some(location)))
+        self.advise(range, MemAdvice::Preferred(Some(location)))
     }
 
     /// Reverts [`Managed::set_preferred_location`]. Returns the byte range of the pages.
@@ -101,7 +101,7 @@ impl<T> Managed<T> {
     ///
     /// Same as [`Managed::set_read_mostly`].
     pub fn unset_preferred_location(&self, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
-        self.advise(range, Advice::Preferred(None))
+        self.advise(range, MemAdvice::Preferred(None))
     }
 
     /// Advises that a device or the host accesses elements: their pages stay mapped for it if possible,
@@ -112,7 +112,7 @@ impl<T> Managed<T> {
     /// Same as [`Managed::set_preferred_location`]; a NUMA node, since that is not a processor.
     pub fn set_accessed_by(&self, range: impl RangeBounds<usize>, by: Location) -> Result<Range<usize>> {
         let by = by.processor(self.enter()?.0)?;
-        self.advise(range, Advice::AccessedBy(by, true))
+        self.advise(range, MemAdvice::AccessedBy(by, true))
     }
 
     /// Reverts [`Managed::set_accessed_by`]. Returns the byte range of the pages.
@@ -122,7 +122,7 @@ impl<T> Managed<T> {
     /// Same as [`Managed::set_accessed_by`].
     pub fn unset_accessed_by(&self, range: impl RangeBounds<usize>, by: Location) -> Result<Range<usize>> {
         let by = by.processor(self.enter()?.0)?;
-        self.advise(range, Advice::AccessedBy(by, false))
+        self.advise(range, MemAdvice::AccessedBy(by, false))
     }
 
     /// Returns the advice that all pages of the elements have in common.
@@ -130,15 +130,15 @@ impl<T> Managed<T> {
     /// # Errors
     ///
     /// Same as [`Managed::set_read_mostly`].
-    pub fn attributes(&self, range: impl RangeBounds<usize>) -> Result<Attributes> {
-        let (driver, unified) = self.enter()?;
-        let pages = self.pages(range, unified)?;
-        let found = driver.range_attributes(unified.addresses(&pages), device_count()?)?;
-        Ok(Attributes {
+    pub fn attributes(&self, range: impl RangeBounds<usize>) -> Result<ManagedAttributes> {
+        let (driver, managed_state) = self.enter()?;
+        let pages = self.pages(range, managed_state)?;
+        let found = driver.range_attributes(managed_state.addresses(&pages), device_count()?)?;
+        Ok(ManagedAttributes {
             read_mostly: found.read_mostly,
-            preferred_location: Location::of(found.preferred),
-            accessed_by: found.accessed_by.into_iter().map(Location::of_processor).collect(),
-            last_prefetch: Location::of(found.prefetched),
+            preferred_location: Location::from_driver(found.preferred),
+            accessed_by: found.accessed_by.into_iter().map(Location::from_processor_id).collect(),
+            last_prefetch: Location::from_driver(found.prefetched),
         })
     }
 
@@ -156,12 +156,12 @@ impl<T> Managed<T> {
         location: Location,
     ) -> Result<Range<usize>> {
         refuse_capture(stream)?;
-        let (driver, unified) = self.enter()?;
-        unified.shares()?;
-        let pages = self.pages(range, unified)?;
+        let (driver, managed_state) = self.enter()?;
+        managed_state.shares()?;
+        let pages = self.pages(range, managed_state)?;
         let location = location.checked(driver)?;
-        let _lent = self.as_buffer().lend(stream, false, Lent::Briefly)?;
-        driver.prefetch(unified.addresses(&pages), location, Stream::of(stream))?;
+        let _lent = self.as_buffer().lend(stream, false, LoanKind::ForCopy)?;
+        driver.prefetch(managed_state.addresses(&pages), location, Stream::from_cudarc(stream))?;
         Ok(pages)
     }
 }
@@ -178,14 +178,14 @@ impl<T: AnyBits> Managed<T> {
     /// stream; a failure of the driver.
     pub fn discard(&self, stream: &Arc<CudaStream>, range: impl RangeBounds<usize>) -> Result<Range<usize>> {
         refuse_capture(stream)?;
-        let (driver, unified) = self.enter()?;
+        let (driver, managed_state) = self.enter()?;
         let (start, end) = self.bytes(range)?;
-        let raw = Stream::of(stream);
+        let raw = Stream::from_cudarc(stream);
         discards(driver, raw)?;
-        let pages = unified.inside(start..end);
-        let _lent = self.as_buffer().lend(stream, true, Lent::Briefly)?;
+        let pages = managed_state.inside(start..end);
+        let _lent = self.as_buffer().lend(stream, true, LoanKind::ForCopy)?;
         if !pages.is_empty() {
-            driver.discard(&[unified.addresses(&pages)], raw)?;
+            driver.discard(&[managed_state.addresses(&pages)], raw)?;
         }
         Ok(pages)
     }
@@ -222,7 +222,7 @@ pub(crate) fn without_concurrent_access(driver: &Driver) -> Result<Option<usize>
     Ok(None)
 }
 
-impl Unified {
+impl ManagedState {
     /// Checks that host and device may access the memory at the same time.
     pub fn shares(&self) -> Result<()> {
         match self.concurrent {
@@ -232,8 +232,8 @@ impl Unified {
     }
 
     /// Returns the addresses of a range of its bytes.
-    pub fn addresses(&self, bytes: &Range<usize>) -> Addresses {
-        Addresses { first: self.address.saturating_add(wide(bytes.start)), bytes: wide(bytes.len()) }
+    pub fn addresses(&self, bytes: &Range<usize>) -> AddressRange {
+        AddressRange { first: self.address.saturating_add(wide(bytes.start)), bytes: wide(bytes.len()) }
     }
 
     /// Returns the byte range of the pages that contain any of `bytes`.

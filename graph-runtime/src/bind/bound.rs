@@ -1,7 +1,7 @@
 //! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
 //!
-//! The `Bind..` traits convert what users pass into [`Shared`], [`Exclusive`], [`SharedPinned`],
-//! [`ExclusivePinned`] or [`Taken`]. A visitor (`visitor.rs`) reads the address, length and events of a bound
+//! The `Bind..` traits convert what users pass into [`BoundShared`], [`BoundExclusive`], [`BoundSharedPinned`],
+//! [`BoundExclusivePinned`] or [`BoundTaken`]. A visitor (`visitor.rs`) reads the address, length and events of a bound
 //! argument when the graph is built and when a setter replaces the argument.
 
 use std::fmt;
@@ -12,18 +12,18 @@ use cudarc::driver::{
     SyncOnDrop, sys,
 };
 
-use crate::cuda::{Own, PinnedViewMut};
+use crate::cuda::{OwnedBuffer, PinnedViewMut};
 use crate::error::Error;
 
 use super::buffer::{BoundBuffer, Buffer};
 use super::managed::Managed;
 use super::output::{Output, OutputDescription};
-use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
+use super::view::{DeviceView, DeviceViewMut, MutableElements, ViewMemory};
 use super::visitor::Visitor;
 
 /// The buffer of a `&[T; len]` argument.
 #[non_exhaustive]
-pub enum Shared<'a, T> {
+pub enum BoundShared<'a, T> {
     /// A borrowed buffer.
     Slice(&'a CudaSlice<T>),
     /// A slice of a borrowed buffer.
@@ -31,7 +31,7 @@ pub enum Shared<'a, T> {
     /// A shared buffer.
     Arc(Arc<CudaSlice<T>>),
     /// A buffer that the exec owns.
-    Owned(Own<T>),
+    Owned(OwnedBuffer<T>),
     /// A borrowed output of another graph, or a view of another exec's buffer.
     Output(DeviceView<'a, T>),
     /// A buffer that other execs may use between launches.
@@ -40,13 +40,13 @@ pub enum Shared<'a, T> {
 
 /// The buffer of a `&mut [T; len]` argument.
 #[non_exhaustive]
-pub enum Exclusive<'a, T> {
+pub enum BoundExclusive<'a, T> {
     /// A borrowed buffer.
     Slice(&'a mut CudaSlice<T>),
     /// A slice of a borrowed buffer.
     View(CudaViewMut<'a, T>),
     /// A buffer that the exec owns.
-    Owned(Own<T>),
+    Owned(OwnedBuffer<T>),
     /// A borrowed output of another graph, or a view of another exec's buffer.
     Output(DeviceViewMut<'a, T>),
     /// A buffer that other execs may use between launches.
@@ -55,7 +55,7 @@ pub enum Exclusive<'a, T> {
 
 /// The memory of a `&Pinned<[T; len]>` argument.
 #[non_exhaustive]
-pub enum SharedPinned<'a, T> {
+pub enum BoundSharedPinned<'a, T> {
     /// Borrowed pinned memory.
     Slice(&'a PinnedHostSlice<T>),
     /// Shared pinned memory.
@@ -66,7 +66,7 @@ pub enum SharedPinned<'a, T> {
 
 /// The memory of a `&mut Pinned<[T; len]>` argument.
 #[non_exhaustive]
-pub enum ExclusivePinned<'a, T> {
+pub enum BoundExclusivePinned<'a, T> {
     /// Borrowed pinned memory.
     Slice(&'a mut PinnedHostSlice<T>),
     /// Pinned memory that the exec owns.
@@ -74,7 +74,7 @@ pub enum ExclusivePinned<'a, T> {
 }
 
 /// The buffer of a `[T; len]` argument: the output of another graph, which each launch consumes.
-pub struct Taken<T> {
+pub struct BoundTaken<T> {
     pub(crate) description: OutputDescription<T>,
 }
 
@@ -92,15 +92,15 @@ macro_rules! debug {
     )*};
 }
 debug! {
-    Shared<'_, T>: "Shared" Slice View Output Arc Owned Buffer;
-    Exclusive<'_, T>: "Exclusive" Slice View Output Owned Buffer;
-    SharedPinned<'_, T>: "SharedPinned" Slice Arc Owned;
-    ExclusivePinned<'_, T>: "ExclusivePinned" Slice Owned;
+    BoundShared<'_, T>: "BoundShared" Slice View Output Arc Owned Buffer;
+    BoundExclusive<'_, T>: "BoundExclusive" Slice View Output Owned Buffer;
+    BoundSharedPinned<'_, T>: "BoundSharedPinned" Slice Arc Owned;
+    BoundExclusivePinned<'_, T>: "BoundExclusivePinned" Slice Owned;
 }
 
-impl<T> fmt::Debug for Taken<T> {
+impl<T> fmt::Debug for BoundTaken<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Taken").field("description", &self.description).finish()
+        f.debug_struct("BoundTaken").field("description", &self.description).finish()
     }
 }
 
@@ -132,26 +132,26 @@ bindings! {
         note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a \
             `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
-    BindShared::bind_shared -> Shared {
-        {'a, T} &'a CudaSlice<T> => |slice| Shared::Slice(slice);
-        {'a, T} CudaView<'a, T> => |view| Shared::View(view);
-        {'a, T} &CudaView<'a, T> => |view| Shared::View(view.slice(..));
-        {'a, T} Arc<CudaSlice<T>> => |slice| Shared::Arc(slice);
-        {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
-        {'a, T} CudaSlice<T> => |slice| Shared::Owned(Own::new(slice));
-        {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
+    BindShared::bind_shared -> BoundShared {
+        {'a, T} &'a CudaSlice<T> => |slice| BoundShared::Slice(slice);
+        {'a, T} CudaView<'a, T> => |view| BoundShared::View(view);
+        {'a, T} &CudaView<'a, T> => |view| BoundShared::View(view.slice(..));
+        {'a, T} Arc<CudaSlice<T>> => |slice| BoundShared::Arc(slice);
+        {'a, T} &Arc<CudaSlice<T>> => |slice| BoundShared::Arc(slice.clone());
+        {'a, T} CudaSlice<T> => |slice| BoundShared::Owned(OwnedBuffer::new(slice));
+        {'a, 'e, T} &'a Output<'e, T> => |output| BoundShared::Output(output.as_view());
         {'a, T} DeviceView<'a, T> => |view| match view.bound_buffer() {
-            Some(buffer) => Shared::Buffer(BoundBuffer(buffer.clone())),
-            None => Shared::Output(view),
+            Some(buffer) => BoundShared::Buffer(BoundBuffer(buffer.clone())),
+            None => BoundShared::Output(view),
         };
         {'a, T} &DeviceView<'a, T> => |view| view.slice(..).bind_shared();
-        {'a, T} Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer));
-        {'a, T} &Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer.clone()));
-        {'a, T} &mut Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer.clone()));
-        {'a, T} Managed<T> => |managed| Shared::Buffer(BoundBuffer(managed.into_buffer()));
-        {'a, T} &Managed<T> => |managed| Shared::Buffer(BoundBuffer(managed.as_buffer().clone()));
-        {'a, T} &mut Managed<T> => |managed| Shared::Buffer(BoundBuffer(managed.as_buffer().clone()));
-        {'a, T} Shared<'a, T> => |bound| bound;
+        {'a, T} Buffer<T> => |buffer| BoundShared::Buffer(BoundBuffer(buffer));
+        {'a, T} &Buffer<T> => |buffer| BoundShared::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} &mut Buffer<T> => |buffer| BoundShared::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} Managed<T> => |managed| BoundShared::Buffer(BoundBuffer(managed.into_buffer()));
+        {'a, T} &Managed<T> => |managed| BoundShared::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} &mut Managed<T> => |managed| BoundShared::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} BoundShared<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
@@ -159,24 +159,24 @@ bindings! {
         note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a \
             `&Buffer<{T}>` or a `&Managed<{T}>`"
     )]
-    BindMut::bind_mut -> Exclusive {
-        {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
-        {'a, T} CudaViewMut<'a, T> => |view| Exclusive::View(view);
-        {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
-        {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(Own::new(slice));
-        {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
+    BindMut::bind_mut -> BoundExclusive {
+        {'a, T} &'a mut CudaSlice<T> => |slice| BoundExclusive::Slice(slice);
+        {'a, T} CudaViewMut<'a, T> => |view| BoundExclusive::View(view);
+        {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| BoundExclusive::View(view.slice_mut(..));
+        {'a, T} CudaSlice<T> => |slice| BoundExclusive::Owned(OwnedBuffer::new(slice));
+        {'a, 'e, T} &'a mut Output<'e, T> => |output| BoundExclusive::Output(output.as_view_mut());
         {'a, T} DeviceViewMut<'a, T> => |view| match view.bound_buffer() {
-            Some(buffer) => Exclusive::Buffer(BoundBuffer(buffer.clone())),
-            None => Exclusive::Output(view),
+            Some(buffer) => BoundExclusive::Buffer(BoundBuffer(buffer.clone())),
+            None => BoundExclusive::Output(view),
         };
         {'a, 'b, T} &'a mut DeviceViewMut<'b, T> => |view| view.as_view_mut().bind_mut();
-        {'a, T} Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer));
-        {'a, T} &Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer.clone()));
-        {'a, T} &mut Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer.clone()));
-        {'a, T} Managed<T> => |managed| Exclusive::Buffer(BoundBuffer(managed.into_buffer()));
-        {'a, T} &Managed<T> => |managed| Exclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
-        {'a, T} &mut Managed<T> => |managed| Exclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
-        {'a, T} Exclusive<'a, T> => |bound| bound;
+        {'a, T} Buffer<T> => |buffer| BoundExclusive::Buffer(BoundBuffer(buffer));
+        {'a, T} &Buffer<T> => |buffer| BoundExclusive::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} &mut Buffer<T> => |buffer| BoundExclusive::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} Managed<T> => |managed| BoundExclusive::Buffer(BoundBuffer(managed.into_buffer()));
+        {'a, T} &Managed<T> => |managed| BoundExclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} &mut Managed<T> => |managed| BoundExclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} BoundExclusive<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.
     #[diagnostic::on_unimplemented(
@@ -184,21 +184,21 @@ bindings! {
         note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a \
             `PinnedHostSlice<{T}>`"
     )]
-    BindPinned::bind_pinned -> SharedPinned {
-        {'a, T} &'a PinnedHostSlice<T> => |slice| SharedPinned::Slice(slice);
-        {'a, T} Arc<PinnedHostSlice<T>> => |slice| SharedPinned::Arc(slice);
-        {'a, T} PinnedHostSlice<T> => |slice| SharedPinned::Owned(slice);
-        {'a, T} SharedPinned<'a, T> => |bound| bound;
+    BindPinned::bind_pinned -> BoundSharedPinned {
+        {'a, T} &'a PinnedHostSlice<T> => |slice| BoundSharedPinned::Slice(slice);
+        {'a, T} Arc<PinnedHostSlice<T>> => |slice| BoundSharedPinned::Arc(slice);
+        {'a, T} PinnedHostSlice<T> => |slice| BoundSharedPinned::Owned(slice);
+        {'a, T} BoundSharedPinned<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut Pinned<[T; len]>` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut Pinned<[{T}; _]>`",
         note = "such an argument takes a `&mut PinnedHostSlice<{T}>` or a `PinnedHostSlice<{T}>`"
     )]
-    BindPinnedMut::bind_pinned_mut -> ExclusivePinned {
-        {'a, T} &'a mut PinnedHostSlice<T> => |slice| ExclusivePinned::Slice(slice);
-        {'a, T} PinnedHostSlice<T> => |slice| ExclusivePinned::Owned(slice);
-        {'a, T} ExclusivePinned<'a, T> => |bound| bound;
+    BindPinnedMut::bind_pinned_mut -> BoundExclusivePinned {
+        {'a, T} &'a mut PinnedHostSlice<T> => |slice| BoundExclusivePinned::Slice(slice);
+        {'a, T} PinnedHostSlice<T> => |slice| BoundExclusivePinned::Owned(slice);
+        {'a, T} BoundExclusivePinned<'a, T> => |bound| bound;
     }
 }
 
@@ -210,30 +210,30 @@ bindings! {
 )]
 pub trait BindTaken<T> {
     /// Binds the value.
-    fn bind_taken(self) -> Taken<T>;
+    fn bind_taken(self) -> BoundTaken<T>;
 }
 
-impl<T> BindTaken<T> for Taken<T> {
-    fn bind_taken(self) -> Taken<T> {
+impl<T> BindTaken<T> for BoundTaken<T> {
+    fn bind_taken(self) -> BoundTaken<T> {
         self
     }
 }
 
 impl<T> BindTaken<T> for OutputDescription<T> {
-    fn bind_taken(self) -> Taken<T> {
-        Taken { description: self }
+    fn bind_taken(self) -> BoundTaken<T> {
+        BoundTaken { description: self }
     }
 }
 
 impl<T> BindTaken<T> for &OutputDescription<T> {
-    fn bind_taken(self) -> Taken<T> {
-        Taken { description: self.clone() }
+    fn bind_taken(self) -> BoundTaken<T> {
+        BoundTaken { description: self.clone() }
     }
 }
 
 impl<T> BindTaken<T> for &Output<'_, T> {
-    fn bind_taken(self) -> Taken<T> {
-        Taken { description: self.description() }
+    fn bind_taken(self) -> BoundTaken<T> {
+        BoundTaken { description: self.description() }
     }
 }
 
@@ -248,66 +248,68 @@ pub trait Bound {
     }
 }
 
-impl<T> Bound for Shared<'_, T> {
+impl<T> Bound for BoundShared<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Shared::Slice(slice) => visitor.shared(*slice, None, true),
-            Shared::View(view) => visitor.shared(view, None, true),
-            Shared::Arc(slice) => visitor.shared(&**slice, None, false),
-            Shared::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
-            Shared::Output(view) => match view.source {
-                Source::Output(slot) => {
+            BoundShared::Slice(slice) => visitor.shared(*slice, None, true),
+            BoundShared::View(view) => visitor.shared(view, None, true),
+            BoundShared::Arc(slice) => visitor.shared(&**slice, None, false),
+            BoundShared::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
+            BoundShared::Output(view) => match view.source {
+                ViewMemory::Output(slot) => {
                     visitor.output::<T>(slot, DeviceSlice::stream(view), view.address, view.len(), false);
                 }
-                Source::Operand(lent) => visitor.shared(&view.view, Some(lent), true),
-                Source::Plain => visitor.shared(&view.view, None, true),
-                Source::Buffer(_) | Source::Nothing => visitor.refuse(Error::LentViewBound),
+                ViewMemory::Operand(lent) => visitor.shared(&view.view, Some(lent), true),
+                ViewMemory::Plain => visitor.shared(&view.view, None, true),
+                ViewMemory::Buffer(_) | ViewMemory::Nothing => visitor.refuse(Error::LentViewBound),
             },
-            Shared::Buffer(buffer) => visitor.buffer(buffer, false),
+            BoundShared::Buffer(buffer) => visitor.buffer(buffer, false),
         }
     }
 }
 
-impl<T> Bound for Exclusive<'_, T> {
+impl<T> Bound for BoundExclusive<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Exclusive::Slice(slice) => visitor.exclusive(*slice, None, true),
-            Exclusive::View(view) => visitor.exclusive(view, None, true),
-            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
-            Exclusive::Output(view) => match (view.source, &mut view.view) {
-                (Source::Output(slot), elements) => {
+            BoundExclusive::Slice(slice) => visitor.exclusive(*slice, None, true),
+            BoundExclusive::View(view) => visitor.exclusive(view, None, true),
+            BoundExclusive::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
+            BoundExclusive::Output(view) => match (view.source, &mut view.view) {
+                (ViewMemory::Output(slot), elements) => {
                     let (stream, len) = (elements.part().stream(), elements.part().len());
                     visitor.output::<T>(slot, stream, view.address, len, true);
                 }
-                (Source::Operand(lent), Mutable::Cudarc(view)) => visitor.exclusive(view, Some(lent), true),
-                (Source::Plain, Mutable::Cudarc(view)) => visitor.exclusive(view, None, true),
+                (ViewMemory::Operand(lent), MutableElements::Cudarc(view)) => {
+                    visitor.exclusive(view, Some(lent), true)
+                }
+                (ViewMemory::Plain, MutableElements::Cudarc(view)) => visitor.exclusive(view, None, true),
                 _ => visitor.refuse(Error::LentViewBound),
             },
-            Exclusive::Buffer(buffer) => visitor.buffer(buffer, true),
+            BoundExclusive::Buffer(buffer) => visitor.buffer(buffer, true),
         }
     }
 }
 
-impl<T> Bound for SharedPinned<'_, T> {
+impl<T> Bound for BoundSharedPinned<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            SharedPinned::Slice(slice) => visitor.pinned(slice, true, false),
-            SharedPinned::Arc(slice) => visitor.pinned(slice, false, false),
-            SharedPinned::Owned(slice) => visitor.pinned(slice, false, false),
+            BoundSharedPinned::Slice(slice) => visitor.pinned(slice, true, false),
+            BoundSharedPinned::Arc(slice) => visitor.pinned(slice, false, false),
+            BoundSharedPinned::Owned(slice) => visitor.pinned(slice, false, false),
         }
     }
 }
 
-impl<T> Bound for ExclusivePinned<'_, T> {
+impl<T> Bound for BoundExclusivePinned<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            ExclusivePinned::Slice(slice) => visitor.pinned(slice, true, true),
-            ExclusivePinned::Owned(slice) => visitor.pinned(slice, false, true),
+            BoundExclusivePinned::Slice(slice) => visitor.pinned(slice, true, true),
+            BoundExclusivePinned::Owned(slice) => visitor.pinned(slice, false, true),
         }
     }
 }
 
-impl<T> Bound for Taken<T> {
+impl<T> Bound for BoundTaken<T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         visitor.taken(&self.description);
     }
@@ -333,25 +335,25 @@ impl<B: Bound> Bound for Vec<B> {
     }
 }
 
-impl<T> Shared<'_, T> {
+impl<T> BoundShared<'_, T> {
     /// Returns a view of the elements. The view of a [`Buffer`] has address 0; use [`DeviceView::buffer`]
     /// instead.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
-            Shared::Output(view) => view.slice(..),
-            _ => self.view_of(Source::Plain, 0),
+            BoundShared::Output(view) => view.slice(..),
+            _ => self.view_of(ViewMemory::Plain, 0),
         }
     }
 
-    pub(crate) fn view_of<'v>(&'v self, source: Source<'v>, address: u64) -> DeviceView<'v, T> {
+    pub(crate) fn view_of<'v>(&'v self, source: ViewMemory<'v>, address: u64) -> DeviceView<'v, T> {
         let view = match self {
-            Shared::Slice(slice) => slice.as_view(),
-            Shared::View(view) => view.slice(..),
-            Shared::Arc(slice) => slice.as_view(),
-            Shared::Owned(slice) => slice.as_view(),
-            Shared::Output(view) => view.view.slice(..),
-            Shared::Buffer(buffer) => return buffer.view(Source::Nothing),
+            BoundShared::Slice(slice) => slice.as_view(),
+            BoundShared::View(view) => view.slice(..),
+            BoundShared::Arc(slice) => slice.as_view(),
+            BoundShared::Owned(slice) => slice.as_view(),
+            BoundShared::Output(view) => view.view.slice(..),
+            BoundShared::Buffer(buffer) => return buffer.view(ViewMemory::Nothing),
         };
         DeviceView { source, address, view, buffer: None }
     }
@@ -359,17 +361,17 @@ impl<T> Shared<'_, T> {
     /// Returns a mutable view of the elements. `None` unless the exec owns them.
     #[must_use]
     pub fn view_mut(&mut self) -> Option<DeviceViewMut<'_, T>> {
-        self.view_mut_of(Source::Plain, 0)
+        self.view_mut_of(ViewMemory::Plain, 0)
     }
 
     pub(crate) fn view_mut_of<'v>(
         &'v mut self,
-        source: Source<'v>,
+        source: ViewMemory<'v>,
         address: u64,
     ) -> Option<DeviceViewMut<'v, T>> {
         match self {
-            Shared::Owned(slice) => {
-                let view = Mutable::Cudarc(slice.as_view_mut());
+            BoundShared::Owned(slice) => {
+                let view = MutableElements::Cudarc(slice.as_view_mut());
                 Some(DeviceViewMut { source, address, view, buffer: None })
             }
             _ => None,
@@ -380,30 +382,30 @@ impl<T> Shared<'_, T> {
     #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
-            Shared::Owned(slice) => Some(slice.into_inner()),
+            BoundShared::Owned(slice) => Some(slice.into_inner()),
             _ => None,
         }
     }
 }
 
-impl<T> Exclusive<'_, T> {
+impl<T> BoundExclusive<'_, T> {
     /// Returns a view of the elements. The view of a [`Buffer`] has address 0; use [`DeviceView::buffer`]
     /// instead.
     #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
-            Exclusive::Output(view) => view.as_view(),
-            _ => self.view_of(Source::Plain, 0),
+            BoundExclusive::Output(view) => view.as_view(),
+            _ => self.view_of(ViewMemory::Plain, 0),
         }
     }
 
-    pub(crate) fn view_of<'v>(&'v self, source: Source<'v>, address: u64) -> DeviceView<'v, T> {
+    pub(crate) fn view_of<'v>(&'v self, source: ViewMemory<'v>, address: u64) -> DeviceView<'v, T> {
         let view = match self {
-            Exclusive::Slice(slice) => slice.as_view(),
-            Exclusive::View(view) => view.as_view(),
-            Exclusive::Owned(slice) => slice.as_view(),
-            Exclusive::Output(view) => view.view.as_view(),
-            Exclusive::Buffer(buffer) => return buffer.view(Source::Nothing),
+            BoundExclusive::Slice(slice) => slice.as_view(),
+            BoundExclusive::View(view) => view.as_view(),
+            BoundExclusive::Owned(slice) => slice.as_view(),
+            BoundExclusive::Output(view) => view.view.as_view(),
+            BoundExclusive::Buffer(buffer) => return buffer.view(ViewMemory::Nothing),
         };
         DeviceView { source, address, view, buffer: None }
     }
@@ -412,18 +414,22 @@ impl<T> Exclusive<'_, T> {
     /// [`DeviceViewMut::buffer`] instead.
     pub fn view_mut(&mut self) -> DeviceViewMut<'_, T> {
         match self {
-            Exclusive::Output(view) => view.as_view_mut(),
-            _ => self.view_mut_of(Source::Plain, 0),
+            BoundExclusive::Output(view) => view.as_view_mut(),
+            _ => self.view_mut_of(ViewMemory::Plain, 0),
         }
     }
 
-    pub(crate) fn view_mut_of<'v>(&'v mut self, source: Source<'v>, address: u64) -> DeviceViewMut<'v, T> {
+    pub(crate) fn view_mut_of<'v>(
+        &'v mut self,
+        source: ViewMemory<'v>,
+        address: u64,
+    ) -> DeviceViewMut<'v, T> {
         let view = match self {
-            Exclusive::Slice(slice) => Mutable::Cudarc(slice.as_view_mut()),
-            Exclusive::View(view) => Mutable::Cudarc(view.slice_mut(..)),
-            Exclusive::Owned(slice) => Mutable::Cudarc(slice.as_view_mut()),
-            Exclusive::Output(view) => view.view.all_mut(),
-            Exclusive::Buffer(buffer) => return buffer.view_mut(Source::Nothing),
+            BoundExclusive::Slice(slice) => MutableElements::Cudarc(slice.as_view_mut()),
+            BoundExclusive::View(view) => MutableElements::Cudarc(view.slice_mut(..)),
+            BoundExclusive::Owned(slice) => MutableElements::Cudarc(slice.as_view_mut()),
+            BoundExclusive::Output(view) => view.view.all_mut(),
+            BoundExclusive::Buffer(buffer) => return buffer.view_mut(ViewMemory::Nothing),
         };
         DeviceViewMut { source, address, view, buffer: None }
     }
@@ -432,7 +438,7 @@ impl<T> Exclusive<'_, T> {
     #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
-            Exclusive::Owned(slice) => Some(slice.into_inner()),
+            BoundExclusive::Owned(slice) => Some(slice.into_inner()),
             _ => None,
         }
     }
@@ -457,53 +463,53 @@ macro_rules! device_buffers {
         }
     )*};
 }
-device_buffers!(Shared Exclusive);
+device_buffers!(BoundShared BoundExclusive);
 
-impl<T> Shared<'_, T> {
+impl<T> BoundShared<'_, T> {
     fn slice(&self) -> &dyn DevicePtr<T> {
         match self {
-            Shared::Slice(slice) => *slice,
-            Shared::View(view) => view,
-            Shared::Arc(slice) => &**slice,
-            Shared::Owned(slice) => &**slice,
-            Shared::Output(view) => view,
-            Shared::Buffer(buffer) => buffer,
+            BoundShared::Slice(slice) => *slice,
+            BoundShared::View(view) => view,
+            BoundShared::Arc(slice) => &**slice,
+            BoundShared::Owned(slice) => &**slice,
+            BoundShared::Output(view) => view,
+            BoundShared::Buffer(buffer) => buffer,
         }
     }
 }
 
-impl<T> Exclusive<'_, T> {
+impl<T> BoundExclusive<'_, T> {
     fn slice(&self) -> &dyn DevicePtr<T> {
         match self {
-            Exclusive::Slice(slice) => *slice,
-            Exclusive::View(view) => view,
-            Exclusive::Owned(slice) => &**slice,
-            Exclusive::Output(view) => view,
-            Exclusive::Buffer(buffer) => buffer,
+            BoundExclusive::Slice(slice) => *slice,
+            BoundExclusive::View(view) => view,
+            BoundExclusive::Owned(slice) => &**slice,
+            BoundExclusive::Output(view) => view,
+            BoundExclusive::Buffer(buffer) => buffer,
         }
     }
 }
 
-impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
+impl<T> DevicePtrMut<T> for BoundExclusive<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
         match self {
-            Exclusive::Slice(slice) => slice.device_ptr_mut(stream),
-            Exclusive::View(view) => view.device_ptr_mut(stream),
-            Exclusive::Owned(slice) => slice.device_ptr_mut(stream),
-            Exclusive::Output(view) => view.device_ptr_mut(stream),
-            Exclusive::Buffer(buffer) => buffer.device_ptr_mut(stream),
+            BoundExclusive::Slice(slice) => slice.device_ptr_mut(stream),
+            BoundExclusive::View(view) => view.device_ptr_mut(stream),
+            BoundExclusive::Owned(slice) => slice.device_ptr_mut(stream),
+            BoundExclusive::Output(view) => view.device_ptr_mut(stream),
+            BoundExclusive::Buffer(buffer) => buffer.device_ptr_mut(stream),
         }
     }
 }
 
-impl<T> SharedPinned<'_, T> {
+impl<T> BoundSharedPinned<'_, T> {
     /// Returns the memory.
     #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
-            SharedPinned::Slice(slice) => slice,
-            SharedPinned::Arc(slice) => slice,
-            SharedPinned::Owned(slice) => slice,
+            BoundSharedPinned::Slice(slice) => slice,
+            BoundSharedPinned::Arc(slice) => slice,
+            BoundSharedPinned::Owned(slice) => slice,
         }
     }
 
@@ -511,7 +517,7 @@ impl<T> SharedPinned<'_, T> {
     #[must_use]
     pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
         match self {
-            SharedPinned::Owned(slice) => Some(PinnedViewMut::new(slice)),
+            BoundSharedPinned::Owned(slice) => Some(PinnedViewMut::new(slice)),
             _ => None,
         }
     }
@@ -520,19 +526,19 @@ impl<T> SharedPinned<'_, T> {
     #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
-            SharedPinned::Owned(slice) => Some(slice),
+            BoundSharedPinned::Owned(slice) => Some(slice),
             _ => None,
         }
     }
 }
 
-impl<T> ExclusivePinned<'_, T> {
+impl<T> BoundExclusivePinned<'_, T> {
     /// Returns the memory.
     #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
-            ExclusivePinned::Slice(slice) => slice,
-            ExclusivePinned::Owned(slice) => slice,
+            BoundExclusivePinned::Slice(slice) => slice,
+            BoundExclusivePinned::Owned(slice) => slice,
         }
     }
 
@@ -540,8 +546,8 @@ impl<T> ExclusivePinned<'_, T> {
     #[must_use]
     pub fn view_mut(&mut self) -> PinnedViewMut<'_, T> {
         match self {
-            ExclusivePinned::Slice(slice) => PinnedViewMut::new(slice),
-            ExclusivePinned::Owned(slice) => PinnedViewMut::new(slice),
+            BoundExclusivePinned::Slice(slice) => PinnedViewMut::new(slice),
+            BoundExclusivePinned::Owned(slice) => PinnedViewMut::new(slice),
         }
     }
 
@@ -549,7 +555,7 @@ impl<T> ExclusivePinned<'_, T> {
     #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
-            ExclusivePinned::Owned(slice) => Some(slice),
+            BoundExclusivePinned::Owned(slice) => Some(slice),
             _ => None,
         }
     }

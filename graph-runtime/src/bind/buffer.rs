@@ -12,12 +12,12 @@ use cudarc::driver::{
 };
 
 use crate::context;
-use crate::cuda::{self, Driver, Failure, Keep, ManagedMemory, Own, Quiet, Stream};
+use crate::cuda::{self, Driver, DropOrLeak, Failure, ManagedMemory, OwnedBuffer, RuntimeContext, Stream};
 use crate::error::{Error, Result};
-use crate::waits::{OwnedEvent, home};
+use crate::waits::{OwnedEvent, lasting_stream};
 
-use super::ledger::{Ledger, Tracked, User};
-use super::unified::Unified;
+use super::ledger::{Ledger, TrackedBuffer, User};
+use super::managed_state::ManagedState;
 
 /// Device memory with shared ownership. Any number of execs can bind it, for reads and writes.
 ///
@@ -29,41 +29,41 @@ use super::unified::Unified;
 /// and [`Buffer::copy_from_host`]. When the last clone and all execs that bind it are dropped, the memory is
 /// freed in stream order after all uses.
 pub struct Buffer<T> {
-    memory: Arc<Memory<T>>,
+    memory: Arc<BufferMemory<T>>,
 }
 
 /// The memory that a buffer shares with its clones.
-struct Memory<T> {
-    tracked: Arc<Tracked>,
+struct BufferMemory<T> {
+    tracked: Arc<TrackedBuffer>,
     /// Leaked if nothing can wait for its uses.
-    slice: Keep<Elements<T>>,
+    slice: DropOrLeak<BufferElements<T>>,
     stays: Arc<AtomicBool>,
 }
 
 /// The elements of a buffer, by the way that they are freed.
-enum Elements<T> {
+enum BufferElements<T> {
     /// Freed in stream order.
-    Cudarc(Own<T>),
+    Cudarc(OwnedBuffer<T>),
     /// Freed by the host.
     Managed(ManagedMemory<T>),
 }
 
-impl<T> Deref for Elements<T> {
+impl<T> Deref for BufferElements<T> {
     type Target = CudaSlice<T>;
 
     fn deref(&self) -> &CudaSlice<T> {
         match self {
-            Elements::Cudarc(slice) => slice,
-            Elements::Managed(slice) => slice,
+            BufferElements::Cudarc(slice) => slice,
+            BufferElements::Managed(slice) => slice,
         }
     }
 }
 
-impl<T> Drop for Memory<T> {
+impl<T> Drop for BufferMemory<T> {
     fn drop(&mut self) {
         let over = match &*self.slice {
-            Elements::Cudarc(slice) => self.tracked.end(&home(slice.stream())),
-            Elements::Managed(_) => self.tracked.end_on_host(),
+            BufferElements::Cudarc(slice) => self.tracked.end(&lasting_stream(slice.stream())),
+            BufferElements::Managed(_) => self.tracked.end_on_host(),
         };
         self.stays.store(!over, Ordering::Relaxed);
     }
@@ -77,19 +77,22 @@ impl<T> Buffer<T> {
     /// The stream of the buffer is capturing; a failure of the driver. The memory is freed in both cases.
     pub fn new(mut slice: CudaSlice<T>) -> Result<Buffer<T>> {
         let driver = cuda::driver()?;
-        let (ctx, owner) = (slice.context().clone(), home(slice.stream()));
+        let (ctx, owner) = (slice.context().clone(), lasting_stream(slice.stream()));
         context::enter(driver, &ctx)?;
-        if driver.is_capturing(Stream::of(&owner))? {
+        if driver.is_capturing(Stream::from_cudarc(&owner))? {
             return Err(Error::OwnerCapturing);
         }
         let address = wait_for_recorded(driver, &mut slice, &owner)?;
         let ledger = Ledger::shared(driver);
         let made = Arc::new(OwnedEvent::new(driver, &ctx)?);
-        driver.record(made.raw(), Stream::of(&owner))?;
+        driver.record(made.raw(), Stream::from_cudarc(&owner))?;
         let user = User::new(made);
         user.used(&mut ledger.lock(), &owner, true);
         user.end();
-        Ok(Buffer::of(Tracked::new(ledger, ctx, address, user), Elements::Cudarc(Own::new(slice))))
+        Ok(Buffer::from_parts(
+            TrackedBuffer::new(ledger, ctx, address, user),
+            BufferElements::Cudarc(OwnedBuffer::new(slice)),
+        ))
     }
 
     /// Returns the buffer of new managed memory. The only use so far may be the work in `stream`.
@@ -97,24 +100,24 @@ impl<T> Buffer<T> {
         driver: &'static Driver,
         stream: &Arc<CudaStream>,
         memory: ManagedMemory<T>,
-        unified: Unified,
+        managed_state: ManagedState,
     ) -> Result<Buffer<T>> {
         let ctx = stream.context();
         let ledger = Ledger::shared(driver);
         let made = Arc::new(OwnedEvent::new(driver, ctx)?);
-        driver.record(made.raw(), Stream::of(stream))?;
+        driver.record(made.raw(), Stream::from_cudarc(stream))?;
         let user = User::new(made);
         user.used(&mut ledger.lock(), stream, true);
         user.end();
-        let mut tracked = Tracked::new(ledger, ctx.clone(), unified.address, user);
-        tracked.unified = Some(unified);
-        Ok(Buffer::of(tracked, Elements::Managed(memory)))
+        let mut tracked = TrackedBuffer::new(ledger, ctx.clone(), managed_state.address, user);
+        tracked.managed_state = Some(managed_state);
+        Ok(Buffer::from_parts(tracked, BufferElements::Managed(memory)))
     }
 
-    fn of(tracked: Tracked, elements: Elements<T>) -> Buffer<T> {
+    fn from_parts(tracked: TrackedBuffer, elements: BufferElements<T>) -> Buffer<T> {
         let (tracked, stays) = (Arc::new(tracked), Arc::<AtomicBool>::default());
-        let slice = Keep::new(elements, stays.clone());
-        Buffer { memory: Arc::new(Memory { tracked, slice, stays }) }
+        let slice = DropOrLeak::new(elements, stays.clone());
+        Buffer { memory: Arc::new(BufferMemory { tracked, slice, stays }) }
     }
 
     /// Returns the number of elements.
@@ -122,6 +125,7 @@ impl<T> Buffer<T> {
         self.slice().len()
     }
 
+    /// Returns true if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -150,7 +154,7 @@ impl<T> Buffer<T> {
         &self.memory.slice
     }
 
-    pub(crate) fn tracked(&self) -> &Arc<Tracked> {
+    pub(crate) fn tracked(&self) -> &Arc<TrackedBuffer> {
         &self.memory.tracked
     }
 }
@@ -183,12 +187,12 @@ impl<T: DeviceRepr> Buffer<T> {
 pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;
-    if driver.is_capturing(Stream::of(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
+    if driver.is_capturing(Stream::from_cudarc(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
 }
 
 /// Converts the result of a cudarc call.
 pub(crate) fn cudarc_result<V>(call: &'static str, result: std::result::Result<V, DriverError>) -> Result<V> {
-    result.map_err(|error| Error::from(Failure::of(call, error)))
+    result.map_err(|error| Error::from(Failure::from_cudarc(call, error)))
 }
 
 /// Makes the owning stream of a buffer wait for all uses that cudarc has recorded. Returns the buffer's
@@ -198,9 +202,9 @@ fn wait_for_recorded<T>(
     slice: &mut CudaSlice<T>,
     owner: &CudaStream,
 ) -> Result<u64> {
-    let quiet = Quiet::of(driver, owner.context())?;
-    let stream = quiet.stream(Stream::of(owner));
-    Ok(quiet.watch("cuStreamWaitEvent", || {
+    let runtime_context = RuntimeContext::get(driver, owner.context())?;
+    let stream = runtime_context.stream(Stream::from_cudarc(owner));
+    Ok(runtime_context.watch("cuStreamWaitEvent", || {
         let (address, guard) = slice.device_ptr_mut(&stream);
         std::mem::forget(guard);
         address

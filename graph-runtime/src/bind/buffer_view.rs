@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::watch;
 
 use super::buffer::{Buffer, cudarc_result, refuse_capture};
-use super::ledger::{Lent, Tracked};
-use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
+use super::ledger::{LoanKind, TrackedBuffer};
+use super::view::{DeviceView, DeviceViewMut, MutableElements, ViewMemory};
 
 impl<T> Buffer<T> {
     /// Calls `work` with a read-only view of the elements. `stream`, and every stream that uses the view, is
@@ -25,8 +25,8 @@ impl<T> Buffer<T> {
     /// A view of the buffer exists already, also in another thread; a failure of the driver. While `work` runs,
     /// launches that use the buffer return errors.
     pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
-        let _lent = self.lend(stream, false, Lent::Openly)?;
-        Ok(work(self.view(Source::Buffer(self.tracked()))))
+        let _lent = self.lend(stream, false, LoanKind::ToUser)?;
+        Ok(work(self.view(ViewMemory::Buffer(self.tracked()))))
     }
 
     /// Calls `work` with a mutable view of the elements, ordered like [`Buffer::with`] but after all earlier
@@ -40,8 +40,8 @@ impl<T> Buffer<T> {
         stream: &Arc<CudaStream>,
         work: impl FnOnce(DeviceViewMut<'_, T>) -> R,
     ) -> Result<R> {
-        let _lent = self.lend(stream, true, Lent::Openly)?;
-        Ok(work(self.view_mut(Source::Buffer(self.tracked()))))
+        let _lent = self.lend(stream, true, LoanKind::ToUser)?;
+        Ok(work(self.view_mut(ViewMemory::Buffer(self.tracked()))))
     }
 
     /// Borrows the elements for a stream until the result is dropped.
@@ -49,55 +49,57 @@ impl<T> Buffer<T> {
         &'b self,
         stream: &'b Arc<CudaStream>,
         write: bool,
-        lent: Lent,
-    ) -> Result<Lending<'b>> {
+        lent: LoanKind,
+    ) -> Result<StreamLoan<'b>> {
         let (driver, tracked) = (cuda::driver()?, &**self.tracked());
         if **stream.context() != **self.context() {
             return Err(Error::BufferOfOtherContext);
         }
-        if let Some(fault) = tracked.unified.as_ref().and_then(|unified| unified.fault(stream)) {
+        if let Some(fault) =
+            tracked.managed_state.as_ref().and_then(|managed_state| managed_state.fault(stream))
+        {
             return Err(Error::Managed(fault));
         }
         context::enter(driver, self.context())?;
-        tracked.lend(lent)?;
-        let lending = Lending { tracked, stream, write };
+        tracked.begin_loan(lent)?;
+        let loan = StreamLoan { tracked, stream, write };
         // Report a failure before the view can be used.
-        drop(tracked.try_reach(stream, write)?);
-        Ok(lending)
+        drop(tracked.try_order_use(stream, write)?);
+        Ok(loan)
     }
 
     /// Borrows managed memory for the stream that it was or will be attached to. The context must be current.
-    pub(super) fn lend_as_owner<'b>(&'b self, stream: &'b Arc<CudaStream>) -> Result<Lending<'b>> {
+    pub(super) fn borrow_unchecked<'b>(&'b self, stream: &'b Arc<CudaStream>) -> Result<StreamLoan<'b>> {
         let tracked = &**self.tracked();
-        tracked.lend(Lent::Briefly)?;
-        let lending = Lending { tracked, stream, write: true };
-        drop(tracked.reach_as_owner(stream, true)?);
-        Ok(lending)
+        tracked.begin_loan(LoanKind::ForCopy)?;
+        let loan = StreamLoan { tracked, stream, write: true };
+        drop(tracked.try_order_use_unchecked(stream, true)?);
+        Ok(loan)
     }
 
-    pub(crate) fn view<'v>(&'v self, source: Source<'v>) -> DeviceView<'v, T> {
+    pub(crate) fn view<'v>(&'v self, source: ViewMemory<'v>) -> DeviceView<'v, T> {
         let view = self.slice().as_view();
         DeviceView { source, address: self.tracked().address, view, buffer: Some(self) }
     }
 
-    pub(crate) fn view_mut<'v>(&'v self, source: Source<'v>) -> DeviceViewMut<'v, T> {
-        let view = Mutable::Buffer(self.slice().as_view());
+    pub(crate) fn view_mut<'v>(&'v self, source: ViewMemory<'v>) -> DeviceViewMut<'v, T> {
+        let view = MutableElements::Buffer(self.slice().as_view());
         DeviceViewMut { source, address: self.tracked().address, view, buffer: Some(self) }
     }
 }
 
 /// A borrowed buffer. The drop records the stream's use and ends the loan.
-pub(super) struct Lending<'b> {
-    tracked: &'b Tracked,
+pub(super) struct StreamLoan<'b> {
+    tracked: &'b TrackedBuffer,
     stream: &'b CudaStream,
     write: bool,
 }
 
-impl Drop for Lending<'_> {
+impl Drop for StreamLoan<'_> {
     fn drop(&mut self) {
         // Work submitted to the stream without a view counts as a use, too.
-        drop(self.tracked.reach_by_owner(self.stream, self.write));
-        self.tracked.end_lending();
+        drop(self.tracked.order_use_unchecked(self.stream, self.write));
+        self.tracked.end_loan();
     }
 }
 
@@ -110,19 +112,20 @@ impl<T: DeviceRepr> Buffer<T> {
     /// A view from `with` or `with_mut` exists; a capturing stream; a failure of the driver.
     pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
         refuse_capture(stream)?;
-        let _lent = self.lend(stream, false, Lent::Briefly)?;
+        let _lent = self.lend(stream, false, LoanKind::ForCopy)?;
         let driver = cuda::driver()?;
-        if watch::may_be_behind_collectives() {
+        if watch::has_collectives_in_flight() {
             // The copy blocks inside the driver, where the communicators are not polled. So wait for the
             // collectives first.
-            drop(self.tracked().try_reach(stream, false)?);
-            if let Some(aborted) = watch::synchronize(driver, stream.context(), Stream::of(stream))? {
+            drop(self.tracked().try_order_use(stream, false)?);
+            if let Some(aborted) = watch::synchronize(driver, stream.context(), Stream::from_cudarc(stream))?
+            {
                 return Err(aborted.into());
             }
         }
-        let view = self.view(Source::Buffer(self.tracked()));
+        let view = self.view(ViewMemory::Buffer(self.tracked()));
         let elements = cudarc_result("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
-        driver.synchronize(Stream::of(stream))?;
+        driver.synchronize(Stream::from_cudarc(stream))?;
         Ok(elements)
     }
 
@@ -136,8 +139,8 @@ impl<T: DeviceRepr> Buffer<T> {
             return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });
         }
         refuse_capture(stream)?;
-        let _lent = self.lend(stream, true, Lent::Briefly)?;
-        let mut view = self.view_mut(Source::Buffer(self.tracked()));
+        let _lent = self.lend(stream, true, LoanKind::ForCopy)?;
+        let mut view = self.view_mut(ViewMemory::Buffer(self.tracked()));
         let copied = cuda::driver()?.relaxed(|| stream.memcpy_htod(elements, &mut view));
         cudarc_result("cuMemcpyHtoDAsync_v2", copied)
     }

@@ -4,12 +4,12 @@ use crate::waits::HeldStream;
 
 /// The vector clock of a stream: for each other stream, the position of the last use that it has waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Clock(Vec<(HeldStream, u64)>);
+pub(crate) struct VectorClock(Vec<(HeldStream, u64)>);
 
 /// The maximum number of entries of a clock, and of clocks. A stream without an entry waits again.
-pub(super) const REMEMBERED: usize = 16;
+pub(super) const MAX_CLOCKS: usize = 16;
 
-impl Clock {
+impl VectorClock {
     /// Returns true if a stream with this clock comes after the use.
     pub fn is_after(&self, last: &LastUse) -> bool {
         last.held && self.0.iter().any(|(stream, place)| *place >= last.place && stream.is(&last.stream))
@@ -19,7 +19,7 @@ impl Clock {
         match self.0.iter_mut().find(|(stream, _)| stream.is(&last.stream)) {
             Some((_, place)) => *place = last.place.max(*place),
             None => {
-                if self.0.len() >= REMEMBERED {
+                if self.0.len() >= MAX_CLOCKS {
                     self.0.remove(0);
                 }
                 self.0.push((last.stream.clone(), last.place));
@@ -43,7 +43,7 @@ pub(crate) struct LastUse {
 pub(crate) struct StreamHistory<'h> {
     pub stream: &'h HeldStream,
     /// `None` if it has not waited for any stream.
-    pub clock: Option<&'h Clock>,
+    pub clock: Option<&'h VectorClock>,
 }
 
 impl StreamHistory<'_> {

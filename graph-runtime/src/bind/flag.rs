@@ -56,7 +56,7 @@ impl<T: FlagValue> Flag<T> {
     /// Returns true if the flag has reached `value`.
     #[must_use]
     pub fn has_reached(&self, value: T) -> bool {
-        !T::is_behind(self.load(), value)
+        !T::precedes(self.load(), value)
     }
 
     /// Waits on the host until the flag has reached `value`. Returns false if it has not within `most`.
@@ -99,7 +99,7 @@ pub(crate) mod sealed {
         fn load(memory: &FlagMemory) -> Self;
         fn store(self, memory: &FlagMemory);
         /// Returns true if `one` precedes `other` in wrapping order.
-        fn is_behind(one: Self, other: Self) -> bool;
+        fn precedes(one: Self, other: Self) -> bool;
     }
 }
 
@@ -118,7 +118,7 @@ impl sealed::Sealed for u32 {
         memory.narrow().store(self, Ordering::SeqCst);
     }
 
-    fn is_behind(one: u32, other: u32) -> bool {
+    fn precedes(one: u32, other: u32) -> bool {
         one.wrapping_sub(other).cast_signed() < 0
     }
 }
@@ -138,7 +138,7 @@ impl sealed::Sealed for u64 {
         memory.wide().store(self, Ordering::SeqCst);
     }
 
-    fn is_behind(one: u64, other: u64) -> bool {
+    fn precedes(one: u64, other: u64) -> bool {
         one.wrapping_sub(other).cast_signed() < 0
     }
 }
@@ -147,15 +147,15 @@ impl FlagValue for u32 {}
 impl FlagValue for u64 {}
 
 /// Returns true if `one` precedes `other` in the wrapping order of that width.
-pub(crate) fn is_behind(width: Width, one: u64, other: u64) -> bool {
+pub(crate) fn precedes(width: Width, one: u64, other: u64) -> bool {
     match width {
-        Width::Narrow => <u32 as sealed::Sealed>::is_behind(low(one), low(other)),
-        Width::Wide => <u64 as sealed::Sealed>::is_behind(one, other),
+        Width::Narrow => <u32 as sealed::Sealed>::precedes(low(one), low(other)),
+        Width::Wide => <u64 as sealed::Sealed>::precedes(one, other),
     }
 }
 
 /// Returns true if a step is positive in wrapping order: less than half of the range.
-pub(crate) fn goes_ahead(width: Width, step: u64) -> bool {
+pub(crate) fn is_positive_step(width: Width, step: u64) -> bool {
     match width {
         Width::Narrow => low(step).cast_signed() > 0,
         Width::Wide => step.cast_signed() > 0,
@@ -168,14 +168,14 @@ mod tests {
 
     #[test]
     fn values_are_compared_in_a_circle() {
-        let behind = |one, other| is_behind(Width::Narrow, one, other);
+        let behind = |one, other| precedes(Width::Narrow, one, other);
         assert!(behind(0, 1) && !behind(1, 1) && !behind(2, 1));
         assert!(behind(u32::MAX.into(), 0) && !behind(0, u32::MAX.into()));
         // A u64 does not wrap around where a u32 does.
-        assert!(!is_behind(Width::Wide, u32::MAX.into(), 0));
-        assert!(is_behind(Width::Wide, u64::MAX, 0));
-        let ahead = |step| goes_ahead(Width::Narrow, step);
+        assert!(!precedes(Width::Wide, u32::MAX.into(), 0));
+        assert!(precedes(Width::Wide, u64::MAX, 0));
+        let ahead = |step| is_positive_step(Width::Narrow, step);
         assert!(ahead(1) && ahead((1 << 31) - 1) && !ahead(0) && !ahead(1 << 31) && !ahead(u32::MAX.into()));
-        assert!(goes_ahead(Width::Wide, 1 << 31) && !goes_ahead(Width::Wide, 1 << 63));
+        assert!(is_positive_step(Width::Wide, 1 << 31) && !is_positive_step(Width::Wide, 1 << 63));
     }
 }

@@ -9,11 +9,11 @@ pub enum Hint {
     /// `#[advise(read_mostly)]`.
     ReadMostly,
     /// `#[advise(preferred_location(..))]`.
-    PreferredLocation(Site),
+    PreferredLocation(HintLocation),
     /// `#[advise(accessed_by(..))]`.
-    AccessedBy(Site),
+    AccessedBy(HintLocation),
     /// `#[prefetch(..)]`.
-    Prefetch(Site),
+    Prefetch(HintLocation),
     /// `#[discard]`.
     Discard,
 }
@@ -30,7 +30,7 @@ impl Hint {
 
 /// The location that a hint refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Site {
+pub enum HintLocation {
     /// The device of the context in which the memory was allocated.
     Device,
     /// A device of the graph, by its index.
@@ -57,8 +57,8 @@ impl From<Advice> for Hint {
     fn from(advice: Advice) -> Hint {
         match advice {
             Advice::ReadMostly => Hint::ReadMostly,
-            Advice::PreferredLocation(location) => Hint::PreferredLocation(Site::At(location)),
-            Advice::AccessedBy(location) => Hint::AccessedBy(Site::At(location)),
+            Advice::PreferredLocation(location) => Hint::PreferredLocation(HintLocation::At(location)),
+            Advice::AccessedBy(location) => Hint::AccessedBy(HintLocation::At(location)),
         }
     }
 }

@@ -6,11 +6,11 @@ use cudarc::driver::CudaContext;
 use cuweave_core::ids::Device;
 use cuweave_core::index::Vector;
 
-use crate::cuda::{Addresses, Advice, Driver, MemLocation, Stream};
+use crate::cuda::{AddressRange, Driver, MemAdvice, MemLocation, Stream};
 use crate::error::{Error, ManagedFault, Result};
 
 use super::advice::{can_discard, without_concurrent_access};
-use super::hint::{Hint, Site};
+use super::hint::{Hint, HintLocation};
 use super::location::Location;
 use super::operand::Operand;
 
@@ -20,15 +20,15 @@ pub(crate) struct Prologue {
     /// The index of the argument.
     argument: usize,
     /// The pages that contain its elements, and the location to move them to.
-    prefetch: Option<(Addresses, MemLocation)>,
+    prefetch: Option<(AddressRange, MemLocation)>,
     /// The pages that contain only its elements. Their contents are discarded.
-    discard: Option<Addresses>,
+    discard: Option<AddressRange>,
 }
 
 impl Operand {
     /// Applies the advice to the operand's declared bytes. Returns the prologue for launches, if there is one.
     /// `argument` is the operand's index.
-    pub fn follow_hints(
+    pub fn apply_hints(
         &self,
         driver: &Driver,
         contexts: &Vector<Device, Arc<CudaContext>>,
@@ -38,23 +38,23 @@ impl Operand {
         if self.hints.is_empty() {
             return Ok(None);
         }
-        let Some(unified) = self.unified() else {
+        let Some(managed_state) = self.managed_state() else {
             return Err(Error::Managed(ManagedFault::NotManaged));
         };
-        let pages = unified.addresses(&unified.around(0..bytes));
+        let pages = managed_state.addresses(&managed_state.around(0..bytes));
         let device = |ordinal: usize| Location::Device(u32::try_from(ordinal).unwrap_or(u32::MAX));
-        let at = |site: Site| {
+        let at = |site: HintLocation| {
             Ok(match site {
-                Site::Device => device(unified.device),
-                Site::Nth(nth) => match contexts.get(Device::from_u32(nth)) {
+                HintLocation::Device => device(managed_state.device),
+                HintLocation::Nth(nth) => match contexts.get(Device::from_u32(nth)) {
                     Some(ctx) => device(ctx.ordinal()),
                     None => {
                         let devices = contexts.len();
                         return Err(Error::Managed(ManagedFault::NotOfGraph { device: nth, devices }));
                     }
                 },
-                Site::Host => Location::Host,
-                Site::At(location) => location,
+                HintLocation::Host => Location::Host,
+                HintLocation::At(location) => location,
             })
         };
         let mut prologue = Prologue { argument, prefetch: None, discard: None };
@@ -62,19 +62,21 @@ impl Operand {
         let mut advice = Vec::new();
         for &hint in self.hints.iter() {
             match hint {
-                Hint::ReadMostly => advice.push(Advice::ReadMostly(true)),
+                Hint::ReadMostly => advice.push(MemAdvice::ReadMostly(true)),
                 Hint::PreferredLocation(site) => {
-                    advice.push(Advice::Preferred(Some(at(site)?.checked(driver)?)));
+                    advice.push(MemAdvice::Preferred(Some(at(site)?.checked(driver)?)));
                 }
-                Hint::AccessedBy(site) => advice.push(Advice::AccessedBy(at(site)?.processor(driver)?, true)),
+                Hint::AccessedBy(site) => {
+                    advice.push(MemAdvice::AccessedBy(at(site)?.processor(driver)?, true))
+                }
                 Hint::Prefetch(site) => {
-                    unified.shares()?;
+                    managed_state.shares()?;
                     prologue.prefetch = Some((pages, at(site)?.checked(driver)?));
                 }
                 Hint::Discard => {
                     can_discard(driver)?;
-                    let inside = unified.inside(0..bytes);
-                    prologue.discard = (!inside.is_empty()).then(|| unified.addresses(&inside));
+                    let inside = managed_state.inside(0..bytes);
+                    prologue.discard = (!inside.is_empty()).then(|| managed_state.addresses(&inside));
                 }
             }
         }

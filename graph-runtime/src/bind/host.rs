@@ -103,8 +103,8 @@ impl<'a, T: ?Sized> Resource<'a, T> {
 
     /// Returns a handle by which a call borrows the resource.
     #[doc(hidden)]
-    pub fn lend(&self) -> Lent<'_, T> {
-        Lent(&self.0)
+    pub fn lend(&self) -> ResourceHandle<'_, T> {
+        ResourceHandle(&self.0)
     }
 }
 
@@ -139,36 +139,36 @@ impl<'a, T: ?Sized> BindResource<'a, T> for Resource<'a, T> {
 
 /// A handle to a resource, by which calls borrow it. Its type does not mention the lifetime of the underlying
 /// reference.
-pub struct Lent<'v, T: ?Sized>(&'v dyn Lend<T>);
+pub struct ResourceHandle<'v, T: ?Sized>(&'v dyn TryBorrow<T>);
 
-impl<'v, T: ?Sized> Lent<'v, T> {
+impl<'v, T: ?Sized> ResourceHandle<'v, T> {
     /// Borrows the value. `None` while it is borrowed already.
     pub fn value(self) -> Option<RefMut<'v, T>> {
         self.0.lend()
     }
 }
 
-impl<T: ?Sized> Copy for Lent<'_, T> {}
+impl<T: ?Sized> Copy for ResourceHandle<'_, T> {}
 
-impl<T: ?Sized> Clone for Lent<'_, T> {
+impl<T: ?Sized> Clone for ResourceHandle<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Lent<'_, T> {
+impl<T: ?Sized> fmt::Debug for ResourceHandle<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Lent")
+        f.write_str("ResourceHandle")
     }
 }
 
 /// A value that can be borrowed through a trait object.
-trait Lend<T: ?Sized> {
+trait TryBorrow<T: ?Sized> {
     /// Borrows the value. `None` while it is borrowed already.
     fn lend(&self) -> Option<RefMut<'_, T>>;
 }
 
-impl<T: ?Sized> Lend<T> for RefCell<&mut T> {
+impl<T: ?Sized> TryBorrow<T> for RefCell<&mut T> {
     fn lend(&self) -> Option<RefMut<'_, T>> {
         Some(RefMut::map(self.try_borrow_mut().ok()?, |value| &mut **value))
     }

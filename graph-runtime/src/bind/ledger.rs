@@ -28,11 +28,11 @@ use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 use crate::cuda::{Context, Driver, Failure, Outcome, Stream, record};
 use crate::error::{Error, Result};
 use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
-use crate::watch::{self, Aborted};
+use crate::watch::{self, AbortedCommunicator};
 
-use super::clock::{Clock, LastUse, REMEMBERED, StreamHistory};
-use super::unified::Unified;
-use super::uses::Uses;
+use super::clock::{LastUse, MAX_CLOCKS, StreamHistory, VectorClock};
+use super::managed_state::ManagedState;
+use super::uses::StreamUses;
 
 /// The order of the uses of all buffers.
 #[derive(Debug)]
@@ -56,16 +56,16 @@ pub(crate) struct Generation {
     /// The number of loans to the host during which the device must be idle.
     alone: usize,
     /// The clocks of streams that have waited for others. Sorted by their last wait.
-    clocks: Vec<(HeldStream, Clock)>,
+    clocks: Vec<(HeldStream, VectorClock)>,
 }
 
 /// The kind of a loan of a buffer's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lent {
+pub(crate) enum LoanKind {
     /// For a copy by the runtime. Other uses wait for its end.
-    Briefly,
+    ForCopy,
     /// To the user's code. Other uses fail.
-    Openly,
+    ToUser,
 }
 
 /// The ledger, while any buffer exists.
@@ -103,10 +103,11 @@ impl Ledger {
     /// Locks the ledger once none of these buffers is on loan for a copy.
     pub fn lock_with<'l, 't>(
         &'l self,
-        buffers: impl Iterator<Item = &'t Tracked> + Clone,
+        buffers: impl Iterator<Item = &'t TrackedBuffer> + Clone,
     ) -> MutexGuard<'l, Generation> {
         let copied = |generation: &mut Generation| {
-            generation.lent > 0 && buffers.clone().any(|buffer| buffer.notes().lent == Some(Lent::Briefly))
+            generation.lent > 0
+                && buffers.clone().any(|buffer| buffer.entries().lent == Some(LoanKind::ForCopy))
         };
         self.returned.wait_while(self.lock(), copied).unwrap_or_else(PoisonError::into_inner)
     }
@@ -117,7 +118,7 @@ impl Generation {
     pub fn enter(&mut self, stream: &Arc<CudaStream>) {
         if !self.stream.as_ref().is_some_and(|known| known.is_here(stream)) {
             self.number += 1;
-            self.stream = Some(HeldStream::of(stream));
+            self.stream = Some(HeldStream::new(stream));
         }
     }
 
@@ -155,9 +156,9 @@ impl Generation {
             return;
         }
         let known = self.clocks.iter().position(|(known, _)| known.is(stream));
-        let mut clock = known.map_or_else(Clock::default, |at| self.clocks.remove(at).1);
+        let mut clock = known.map_or_else(VectorClock::default, |at| self.clocks.remove(at).1);
         waits.0.iter().filter(|wait| wait.last.held).for_each(|wait| clock.learn(&wait.last));
-        if self.clocks.len() >= REMEMBERED {
+        if self.clocks.len() >= MAX_CLOCKS {
             self.clocks.remove(0);
         }
         self.clocks.push((stream.clone(), clock));
@@ -200,7 +201,7 @@ impl User {
         let (mut last, place) = (self.last(), generation.uses);
         match &mut *last {
             Some(last) if last.stream.is_here(stream) => (last.place, last.held) = (place, held),
-            last => *last = Some(LastUse { stream: HeldStream::of(stream), place, held }),
+            last => *last = Some(LastUse { stream: HeldStream::new(stream), place, held }),
         }
     }
 
@@ -296,7 +297,7 @@ impl Waits {
     /// context.
     pub fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         self.0.iter().try_for_each(|wait| match wait.last.held {
-            true => waits::behind(driver, stream, wait.done.raw()),
+            true => waits::order_or_wait(driver, stream, wait.done.raw()),
             false => {
                 let current = driver.current_context()?;
                 driver.enter(wait.last.stream.context())?;
@@ -310,50 +311,56 @@ impl Waits {
 
 /// The entry of a user in a buffer.
 #[derive(Debug)]
-struct Note {
+struct LedgerEntry {
     user: Arc<User>,
     wrote: bool,
 }
 
 /// The uses of a buffer.
 #[derive(Debug)]
-pub(crate) struct Tracked {
+pub(crate) struct TrackedBuffer {
     pub ledger: Arc<Ledger>,
     /// The context of the memory.
     ctx: Arc<CudaContext>,
     pub address: u64,
     /// The state of managed memory. `None` for other memory.
-    pub unified: Option<Unified>,
-    notes: Mutex<Notes>,
+    pub managed_state: Option<ManagedState>,
+    entries: Mutex<BufferEntries>,
 }
 
 #[derive(Debug, Default)]
-struct Notes {
-    list: Vec<Note>,
+struct BufferEntries {
+    list: Vec<LedgerEntry>,
     /// The uses through views, which no launch is ordered after yet.
-    uses: Uses,
-    lent: Option<Lent>,
+    uses: StreamUses,
+    lent: Option<LoanKind>,
 }
 
-impl Notes {
+impl BufferEntries {
     /// Marks as outdated the users whose entries conflict with a new or removed entry of `user`.
     fn outdate(&self, user: &Arc<User>, write: bool) {
-        let conflicting = self.list.iter().filter(|note| write || note.wrote);
+        let conflicting = self.list.iter().filter(|entry| write || entry.wrote);
         conflicting
-            .filter(|note| !Arc::ptr_eq(&note.user, user))
-            .for_each(|note| note.user.outdated.store(true, Ordering::Relaxed));
+            .filter(|entry| !Arc::ptr_eq(&entry.user, user))
+            .for_each(|entry| entry.user.outdated.store(true, Ordering::Relaxed));
     }
 }
 
-impl Tracked {
+impl TrackedBuffer {
     /// Returns a buffer whose first use is a write by `user`.
-    pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, address: u64, user: User) -> Tracked {
-        let list = vec![Note { user: Arc::new(user), wrote: true }];
-        Tracked { ledger, ctx, address, unified: None, notes: Mutex::new(Notes { list, ..Notes::default() }) }
+    pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, address: u64, user: User) -> TrackedBuffer {
+        let list = vec![LedgerEntry { user: Arc::new(user), wrote: true }];
+        TrackedBuffer {
+            ledger,
+            ctx,
+            address,
+            managed_state: None,
+            entries: Mutex::new(BufferEntries { list, ..BufferEntries::default() }),
+        }
     }
 
-    fn notes(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, BufferEntries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Prepares a launch of `user`: adds the uses to wait for and the rivals, and orders the stream after the
@@ -366,91 +373,91 @@ impl Tracked {
         waits: &mut Waits,
         rivals: &mut Rivals,
     ) -> Outcome<bool> {
-        let notes = self.notes();
-        if notes.lent.is_some() {
+        let entries = self.entries();
+        if entries.lent.is_some() {
             return Ok(false);
         }
         let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !history.includes(last));
-        let conflicting = notes.list.iter().filter(|note| write || note.wrote);
-        for note in conflicting.filter(|note| !Arc::ptr_eq(&note.user, user)) {
-            if elsewhere(&note.user) {
-                waits.add(&note.user);
+        let conflicting = entries.list.iter().filter(|entry| write || entry.wrote);
+        for entry in conflicting.filter(|entry| !Arc::ptr_eq(&entry.user, user)) {
+            if elsewhere(&entry.user) {
+                waits.add(&entry.user);
             }
-            rivals.add(&note.user);
+            rivals.add(&entry.user);
         }
-        if notes.uses.is_used() {
+        if entries.uses.is_used() {
             let (driver, raw) = (self.ledger.driver, history.stream.raw());
-            let key = StreamKey::of(driver, raw);
-            notes.uses.order(driver, raw, Some(&key), write)?;
+            let key = StreamKey::new(driver, raw);
+            entries.uses.order(driver, raw, Some(&key), write)?;
         }
         Ok(true)
     }
 
     /// Adds the entry of a launch, which must be ordered after the conflicting uses. The ledger must be locked.
     pub fn after(&self, user: &Arc<User>, write: bool) {
-        const MANY: usize = 16;
+        const PRUNE_AT: usize = 16;
         let driver = self.ledger.driver;
-        let mut notes = self.notes();
+        let mut entries = self.entries();
         if write {
             // Waiting for this launch implies waiting for the earlier ones. Users that may launch again keep
             // their entries.
-            notes.list.retain(|note| !note.user.has_ended());
-            notes.uses.renew();
+            entries.list.retain(|entry| !entry.user.has_ended());
+            entries.uses.renew();
         }
-        match notes.list.iter_mut().find(|note| Arc::ptr_eq(&note.user, user)) {
-            Some(note) if note.wrote || !write => return,
-            Some(note) => note.wrote = true,
+        match entries.list.iter_mut().find(|entry| Arc::ptr_eq(&entry.user, user)) {
+            Some(entry) if entry.wrote || !write => return,
+            Some(entry) => entry.wrote = true,
             None => {
-                if notes.list.len() >= MANY {
-                    let over = |note: &Note| note.user.has_ended() && note.user.is_over(driver);
-                    driver.relaxed(|| notes.list.retain(|note| !over(note)));
+                if entries.list.len() >= PRUNE_AT {
+                    let over = |entry: &LedgerEntry| entry.user.has_ended() && entry.user.is_over(driver);
+                    driver.relaxed(|| entries.list.retain(|entry| !over(entry)));
                 }
-                notes.list.push(Note { user: user.clone(), wrote: write });
+                entries.list.push(LedgerEntry { user: user.clone(), wrote: write });
             }
         }
-        notes.outdate(user, write);
+        entries.outdate(user, write);
     }
 
     /// Ends the entry of `user`, which no longer binds the buffer.
     pub fn leave(&self, user: &Arc<User>) {
         let _alone = self.ledger.lock();
-        let mut notes = self.notes();
-        if let Some(note) = notes.list.iter_mut().find(|note| Arc::ptr_eq(&note.user, user)) {
-            let (ended, wrote) = (Arc::new(user.ended()), note.wrote);
-            note.user = ended;
-            notes.outdate(user, wrote);
+        let mut entries = self.entries();
+        if let Some(entry) = entries.list.iter_mut().find(|entry| Arc::ptr_eq(&entry.user, user)) {
+            let (ended, wrote) = (Arc::new(user.ended()), entry.wrote);
+            entry.user = ended;
+            entries.outdate(user, wrote);
         }
     }
 
     /// Begins a loan to the host. If `alone` is true, the device must be idle until the loan ends.
-    pub fn lend_to_host(&self, alone: bool) -> Result<()> {
-        self.lend(Lent::Openly)?;
+    pub fn begin_host_loan(&self, alone: bool) -> Result<()> {
+        self.begin_loan(LoanKind::ToUser)?;
         if alone {
             self.ledger.lock().alone += 1;
         }
         Ok(())
     }
 
-    pub fn end_lending_to_host(&self, alone: bool) {
+    pub fn end_host_loan(&self, alone: bool) {
         if alone {
             self.ledger.lock().alone -= 1;
         }
-        self.end_lending();
+        self.end_loan();
     }
 
     /// Waits on the host for all uses, or only for the writes. Returns the communicator that failed meanwhile,
     /// if any.
-    pub fn wait_on_host(&self, all: bool) -> Outcome<Option<Aborted>> {
+    pub fn wait_on_host(&self, all: bool) -> Outcome<Option<AbortedCommunicator>> {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
-        driver.enter(Context::of(ctx))?;
-        let side = SideStream::of(driver, ctx)?;
-        let notes = self.notes();
+        driver.enter(Context::from_cudarc(ctx))?;
+        let side = SideStream::shared(driver, ctx)?;
+        let entries = self.entries();
         let mut waits = Waits::default();
-        notes.list.iter().filter(|note| all || note.wrote).for_each(|note| waits.add(&note.user));
+        entries.list.iter().filter(|entry| all || entry.wrote).for_each(|entry| waits.add(&entry.user));
         waits.order(driver, side.raw())?;
-        notes.uses.order(driver, side.raw(), None, all)?;
-        drop(notes);
-        driver.enter(Context::of(ctx))?;
+        entries.uses.order(driver, side.raw(), None, all)?;
+        drop(entries);
+        driver.enter(Context::from_cudarc(ctx))?;
         watch::synchronize(driver, ctx, side.raw())
     }
 
@@ -462,88 +469,88 @@ impl Tracked {
             record(ctx, failure);
             driver.synchronize_context()
         });
-        waits::over(waited).map_err(|failure| record(ctx, failure)).is_ok() && entered
+        waits::ignore_ended_context(waited).map_err(|failure| record(ctx, failure)).is_ok() && entered
     }
 
-    pub fn lend(&self, lent: Lent) -> Result<()> {
+    pub fn begin_loan(&self, lent: LoanKind) -> Result<()> {
         let mut generation = self.ledger.lock_with(std::iter::once(self));
-        let mut notes = self.notes();
-        if notes.lent.is_some() {
+        let mut entries = self.entries();
+        if entries.lent.is_some() {
             return Err(Error::BufferLentTwice);
         }
         generation.lent += 1;
-        notes.lent = Some(lent);
+        entries.lent = Some(lent);
         // No guards exist without a loan.
-        notes.uses.prune(self.ledger.driver);
+        entries.uses.prune(self.ledger.driver);
         Ok(())
     }
 
     /// Ends the loan. Uses outside the current generation's stream start a new generation.
-    pub fn end_lending(&self) {
+    pub fn end_loan(&self) {
         let mut generation = self.ledger.lock();
-        let mut notes = self.notes();
-        notes.lent = None;
+        let mut entries = self.entries();
+        entries.lent = None;
         generation.lent -= 1;
         self.ledger.returned.notify_all();
-        if notes.uses.is_used() {
-            notes.list.iter().for_each(|note| note.user.outdated.store(true, Ordering::Relaxed));
+        if entries.uses.is_used() {
+            entries.list.iter().for_each(|entry| entry.user.outdated.store(true, Ordering::Relaxed));
         }
-        if !self.is_by_generation(&generation, &notes) {
+        if !self.is_by_generation(&generation, &entries) {
             generation.number += 1;
         }
     }
 
     /// Returns true if all uses through views are in the generation's stream.
-    fn is_by_generation(&self, generation: &Generation, notes: &Notes) -> bool {
+    fn is_by_generation(&self, generation: &Generation, entries: &BufferEntries) -> bool {
         // This thread has no key for the per-thread stream of another thread.
         let stream = generation.stream.as_ref().filter(|stream| stream.is_of_this_thread());
-        stream.is_some_and(|stream| notes.uses.is_all_by(&StreamKey::of(self.ledger.driver, stream.raw())))
+        stream.is_some_and(|stream| entries.uses.is_all_by(&StreamKey::new(self.ledger.driver, stream.raw())))
     }
 
     /// Orders a use through a view after the conflicting uses. The guard records it. `None` if that failed.
-    pub fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
-        let reached = self.try_reach(stream, write);
+    pub fn order_use<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_order_use(stream, write);
         // The use must not happen without its wait. For `None`, the caller returns an address that no call
         // accepts.
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
-    /// Like [`Tracked::reach`], but for any stream, even if managed memory is attached to another.
-    pub fn reach_by_owner<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
-        let reached = self.reach_as_owner(stream, write);
+    /// Like [`TrackedBuffer::order_use`], but for any stream, even if managed memory is attached to another.
+    pub fn order_use_unchecked<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_order_use_unchecked(stream, write);
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
-    /// Like [`Tracked::reach`], but returns the failure.
-    pub fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
-        if self.unified.as_ref().is_some_and(|unified| unified.fault(stream).is_some()) {
+    /// Like [`TrackedBuffer::order_use`], but returns the failure.
+    pub fn try_order_use<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        if self.managed_state.as_ref().is_some_and(|managed_state| managed_state.fault(stream).is_some()) {
             return Err(Failure::not_permitted("cuStreamAttachMemAsync"));
         }
-        self.reach_as_owner(stream, write)
+        self.try_order_use_unchecked(stream, write)
     }
 
-    /// Like [`Tracked::try_reach`], but for any stream, even if managed memory is attached to another.
-    pub fn reach_as_owner<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
-        let (driver, raw, ctx) = (self.ledger.driver, Stream::of(stream), stream.context());
-        driver.enter(Context::of(ctx))?;
+    /// Like [`TrackedBuffer::try_order_use`], but for any stream, even if managed memory is attached to another.
+    pub fn try_order_use_unchecked<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.ledger.driver, Stream::from_cudarc(stream), stream.context());
+        driver.enter(Context::from_cudarc(ctx))?;
         let captures = driver.is_capturing(raw)?;
-        let key = StreamKey::of(driver, raw);
+        let key = StreamKey::new(driver, raw);
         let _alone = self.ledger.lock();
-        let mut notes = self.notes();
+        let mut entries = self.entries();
         let mut waits = Waits::default();
         let here =
             |user: &User| user.last().as_ref().is_some_and(|last| last.held && last.stream.is_here(stream));
-        let conflicting = notes.list.iter().filter(|note| write || note.wrote);
-        conflicting.filter(|note| captures || !here(&note.user)).for_each(|note| waits.add(&note.user));
+        let conflicting = entries.list.iter().filter(|entry| write || entry.wrote);
+        conflicting.filter(|entry| captures || !here(&entry.user)).for_each(|entry| waits.add(&entry.user));
         waits.order(driver, raw)?;
-        notes.uses.order(driver, raw, (!captures).then_some(&key), write)?;
+        entries.uses.order(driver, raw, (!captures).then_some(&key), write)?;
         // Waiting for a use in another context may have changed the current one.
-        driver.enter(Context::of(ctx))?;
+        driver.enter(Context::from_cudarc(ctx))?;
         if captures {
             // The host has waited already. Captured uses are not recorded here.
             return Ok(SyncOnDrop::Record(None));
         }
-        Ok(notes.uses.of(driver, key, ctx)?.note(write))
+        Ok(entries.uses.entry(driver, key, ctx)?.note(write))
     }
 
     /// Orders the stream that frees the buffer after all of its uses. Returns false if neither the device nor
@@ -551,16 +558,16 @@ impl Tracked {
     pub fn end(&self, owner: &Arc<CudaStream>) -> bool {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         let entered = waits::enter(driver, ctx);
-        let (owner, notes) = (HeldStream::of(owner), self.notes());
+        let (owner, entries) = (HeldStream::new(owner), self.entries());
         let mut waits = Waits::default();
         let elsewhere =
             |user: &User| user.last().as_ref().is_some_and(|last| !(last.held && last.stream.is(&owner)));
-        notes.list.iter().filter(|note| elsewhere(&note.user)).for_each(|note| waits.add(&note.user));
+        entries.list.iter().filter(|entry| elsewhere(&entry.user)).for_each(|entry| waits.add(&entry.user));
         let ordered = waits.order(driver, owner.raw());
-        let ordered = ordered.and_then(|()| notes.uses.order(driver, owner.raw(), None, true));
+        let ordered = ordered.and_then(|()| entries.uses.order(driver, owner.raw(), None, true));
         let over = ordered.or_else(|failure| {
             record(ctx, failure);
-            waits::over(driver.synchronize_context())
+            waits::ignore_ended_context(driver.synchronize_context())
         });
         over.map_err(|failure| record(ctx, failure)).is_ok() && entered
     }

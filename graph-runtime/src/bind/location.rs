@@ -65,7 +65,7 @@ impl Location {
     }
 
     /// Converts a location of the driver. `None` if the driver has none.
-    pub(crate) fn of(location: MemLocation) -> Option<Location> {
+    pub(crate) fn from_driver(location: MemLocation) -> Option<Location> {
         let id = || u32::try_from(location.id()).ok();
         match location.kind() {
             DEVICE => Some(Location::Device(id()?)),
@@ -77,7 +77,7 @@ impl Location {
     }
 
     /// Converts a processor's number from `CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY`.
-    pub(crate) fn of_processor(id: c_int) -> Location {
+    pub(crate) fn from_processor_id(id: c_int) -> Location {
         u32::try_from(id).map_or(Location::Host, Location::Device)
     }
 }

@@ -1,5 +1,5 @@
 //! [`Managed`] memory, which host and device share under one address: allocation, access by the host, and
-//! attachment to streams. `unified.rs` has its state, `advice.rs` its placement.
+//! attachment to streams. `managed_state.rs` has its state, `advice.rs` its placement.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,15 +11,15 @@ use cuweave_core::index::wide;
 use crate::context;
 use crate::cuda::{
     self, Association, CONCURRENT_MANAGED_ACCESS, Driver, MANAGED_MEMORY, ManagedMemory, Simulator, Stream,
-    host_elements, host_elements_mut, page_size, synchronize_devices_without_concurrent_access, whole_pages,
-    write_first,
+    host_elements, host_elements_mut, initialize, page_size, synchronize_devices_without_concurrent_access,
+    whole_pages,
 };
 use crate::error::{Error, ManagedFault, PlanFault, Result};
 use crate::waits::HeldStream;
 
 use super::buffer::{Buffer, refuse_capture};
-use super::ledger::{Lent, Tracked};
-use super::unified::Unified;
+use super::ledger::{LoanKind, TrackedBuffer};
+use super::managed_state::ManagedState;
 
 /// The streams that may use managed memory after its allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +72,7 @@ impl<T: DeviceRepr> Managed<T> {
         };
         let memory = ManagedMemory::<T>::new(driver, stream, wide(len), bytes, association)?;
         let address = memory.address();
-        let unified = Unified {
+        let managed_state = ManagedState {
             base: memory.base(),
             address,
             used: len.saturating_mul(size_of::<T>()),
@@ -82,7 +82,7 @@ impl<T: DeviceRepr> Managed<T> {
             association,
             attached: Mutex::new(None),
         };
-        let managed = Managed { buffer: Buffer::managed(driver, stream, memory, unified)? };
+        let managed = Managed { buffer: Buffer::managed(driver, stream, memory, managed_state)? };
         // Nothing else uses the memory yet. But a device without concurrent access may be running other work,
         // so the host must not write then.
         match (elements, attach) {
@@ -90,15 +90,15 @@ impl<T: DeviceRepr> Managed<T> {
             (Some(elements), Attach::Global) if !concurrent => {
                 managed.buffer.copy_from_host(stream, elements)?;
             }
-            (elements, _) => write_first(address, len, elements),
+            (elements, _) => initialize(address, len, elements),
         }
         Ok(managed)
     }
 
     fn zero(&self, driver: &Driver, stream: &Arc<CudaStream>) -> Result<()> {
-        let _lent = self.buffer.lend(stream, true, Lent::Briefly)?;
+        let _lent = self.buffer.lend(stream, true, LoanKind::ForCopy)?;
         let bytes = wide(self.num_bytes());
-        Ok(driver.zero(self.buffer.tracked().address, bytes, Stream::of(stream))?)
+        Ok(driver.zero(self.buffer.tracked().address, bytes, Stream::from_cudarc(stream))?)
     }
 
     /// Allocates memory and copies `elements` into it.
@@ -161,16 +161,16 @@ impl<T> Managed<T> {
 }
 
 impl<T> Managed<T> {
-    pub(super) fn tracked(&self) -> &Tracked {
+    pub(super) fn tracked(&self) -> &TrackedBuffer {
         self.buffer.tracked()
     }
 
     /// Makes the context current, and returns the state of the memory.
-    pub(super) fn enter(&self) -> Result<(&'static Driver, &Unified)> {
+    pub(super) fn enter(&self) -> Result<(&'static Driver, &ManagedState)> {
         let driver = cuda::driver()?;
         context::enter(driver, self.context())?;
-        match &self.tracked().unified {
-            Some(unified) => Ok((driver, unified)),
+        match &self.tracked().managed_state {
+            Some(managed_state) => Ok((driver, managed_state)),
             None => Err(PlanFault::Untracked.into()),
         }
     }
@@ -198,9 +198,9 @@ impl<T> Managed<T> {
     }
 
     fn lend_to_host(&self, write: bool) -> Result<HostLoan<'_>> {
-        let (driver, unified) = self.enter()?;
-        let (tracked, alone) = (self.tracked(), unified.needs_idle_device());
-        tracked.lend_to_host(alone)?;
+        let (driver, managed_state) = self.enter()?;
+        let (tracked, alone) = (self.tracked(), managed_state.needs_idle_device());
+        tracked.begin_host_loan(alone)?;
         let loan = HostLoan { tracked, alone };
         if let Some(aborted) = tracked.wait_on_host(write)? {
             return Err(aborted.into());
@@ -223,7 +223,7 @@ impl<T> Managed<T> {
     /// A default stream, one of another context, or a capturing one; memory that is borrowed; a failure of the
     /// driver.
     pub fn attach(&self, stream: &Arc<CudaStream>) -> Result<()> {
-        let raw = Stream::of(stream);
+        let raw = Stream::from_cudarc(stream);
         if raw.is_default() {
             return Err(Error::Managed(ManagedFault::DefaultStream));
         }
@@ -231,10 +231,10 @@ impl<T> Managed<T> {
             return Err(Error::BufferOfOtherContext);
         }
         refuse_capture(stream)?;
-        let (driver, unified) = self.enter()?;
-        let _lent = self.buffer.lend_as_owner(stream)?;
-        driver.attach(raw, unified.base, Association::Single)?;
-        unified.set_stream(Some(HeldStream::of(stream)));
+        let (driver, managed_state) = self.enter()?;
+        let _lent = self.buffer.borrow_unchecked(stream)?;
+        driver.attach(raw, managed_state.base, Association::Single)?;
+        managed_state.set_stream(Some(HeldStream::new(stream)));
         Ok(())
     }
 
@@ -245,12 +245,12 @@ impl<T> Managed<T> {
     ///
     /// A capturing stream; memory that is borrowed; a failure of the driver.
     pub fn detach(&self) -> Result<()> {
-        let (driver, unified) = self.enter()?;
-        let Some(attached) = unified.stream() else { return Ok(()) };
+        let (driver, managed_state) = self.enter()?;
+        let Some(attached) = managed_state.stream() else { return Ok(()) };
         refuse_capture(attached.stream())?;
-        let _lent = self.buffer.lend_as_owner(attached.stream())?;
-        driver.attach(attached.raw(), unified.base, unified.association)?;
-        unified.set_stream(None);
+        let _lent = self.buffer.borrow_unchecked(attached.stream())?;
+        driver.attach(attached.raw(), managed_state.base, managed_state.association)?;
+        managed_state.set_stream(None);
         Ok(())
     }
 }
@@ -270,14 +270,14 @@ impl<T> fmt::Debug for Managed<T> {
 
 /// A loan of managed memory to the host.
 struct HostLoan<'m> {
-    tracked: &'m Tracked,
+    tracked: &'m TrackedBuffer,
     /// True if the device must be idle meanwhile.
     alone: bool,
 }
 
 impl Drop for HostLoan<'_> {
     fn drop(&mut self) {
-        self.tracked.end_lending_to_host(self.alone);
+        self.tracked.end_host_loan(self.alone);
     }
 }
 

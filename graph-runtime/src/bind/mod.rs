@@ -2,12 +2,12 @@
 //!
 //! - `bound`, `optional`: what an argument can be bound to; `visitor`: makes operands from it; `operand`: a
 //!   bound buffer, and its order with other users; `operands`: all operands of a graph;
-//! - `view`: views whose uses are ordered; `lend`: the views that an exec returns; `lending`: their order with
+//! - `view`: views whose uses are ordered; `to_view`: the views that an exec returns; `view_order`: their order with
 //!   the exec's launches; `uses`: the events that record uses;
 //! - `buffer`: memory that execs share; `buffer_view`: access to its elements; `ledger`: the order of its uses;
-//!   `clock`: the vector clocks of streams; `sharing`: the launches of one exec in that order;
+//!   `clock`: the vector clocks of streams; `shared_buffers`: the launches of one exec in that order;
 //! - `flag`, `semaphore`: values that graphs wait for and signal; `host`: host values and resources;
-//! - `managed`: memory that host and device share; `unified`: its state; `advice`: advice, prefetches and
+//! - `managed`: memory that host and device share; `managed_state`: its state; `advice`: advice, prefetches and
 //!   discards; `location`: locations; `hint`, `hints`: the same by attributes of arguments;
 //! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments at build;
@@ -24,11 +24,10 @@ mod hint;
 mod hints;
 mod host;
 mod ledger;
-mod lend;
-mod lending;
 mod location;
 mod loops;
 mod managed;
+mod managed_state;
 pub mod multicast;
 mod operand;
 mod operands;
@@ -37,40 +36,41 @@ mod output;
 mod output_view;
 mod record;
 mod semaphore;
-mod sharing;
-mod unified;
+mod shared_buffers;
+mod to_view;
 mod uses;
 mod view;
+mod view_order;
 mod visitor;
 
-pub use advice::Attributes;
+pub use advice::ManagedAttributes;
 pub use bound::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Pinned,
-    Shared, SharedPinned, Taken,
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, BoundExclusive, BoundExclusivePinned,
+    BoundShared, BoundSharedPinned, BoundTaken, Pinned,
 };
 pub use buffer::{BoundBuffer, Buffer};
 pub use flag::{Flag, FlagValue};
-pub(crate) use flag::{goes_ahead, is_behind};
-pub use hint::{Advice, Hint, Site};
+pub(crate) use flag::{is_positive_step, precedes};
+pub use hint::{Advice, Hint, HintLocation};
 pub(crate) use hints::Prologue;
-pub use host::{BindHost, BindKept, BindResource, Host, Lent, Resource};
+pub use host::{BindHost, BindKept, BindResource, Host, Resource, ResourceHandle};
 pub(crate) use ledger::{Generation, Ledger};
-pub use lend::Lend;
-pub use lending::Lender;
 pub use location::Location;
-pub use loops::LoopTurns;
-pub(crate) use loops::Loops;
+pub(crate) use loops::IterationCounts;
+pub use loops::LoopIterations;
 pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{Operand, Owners};
 pub(crate) use operands::Operands;
 pub use optional::{
-    Absent, BindOptional, BindOptionalMut, Optional, SomeOrNone, TypeOfBuffer, absent, is_given,
+    Absent, BindOptional, BindOptionalMut, BufferPresence, BufferType, Optional, absent, is_given,
 };
-pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
-pub(crate) use output::{OutputElements, Slot};
+pub use output::{HandedOutput, HandedOutputs, Output, OutputBuffer, OutputDescription};
+pub(crate) use output::{OutputShape, OutputSlot};
 pub use output_view::{OutputView, OutputViewMut};
-pub use record::{Declaration, List, ListMut, Record, count, describe_records};
+pub use record::{ArgumentList, ArgumentListMut, ArgumentRecord, BufferDeclaration, count, describe_records};
 pub use semaphore::Semaphore;
-pub(crate) use sharing::Hindrance;
+pub(crate) use shared_buffers::OrderFault;
+pub use to_view::ToView;
 pub use view::{DeviceView, DeviceViewMut};
+pub use view_order::ViewContext;
 pub use visitor::Visitor;

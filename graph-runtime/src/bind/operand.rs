@@ -28,13 +28,13 @@ use cuweave_core::index::wide;
 
 use crate::cuda::{Context, Driver, Event, Outcome, Stream};
 use crate::error::{MemoryKind, Result};
-use crate::waits::{OwnedEvent, SideStream, home};
+use crate::waits::{OwnedEvent, SideStream, lasting_stream};
 
 use super::hint::Hint;
-use super::ledger::Tracked;
-use super::output::Slot;
-use super::unified::Unified;
-use super::uses::Lendings;
+use super::ledger::TrackedBuffer;
+use super::managed_state::ManagedState;
+use super::output::OutputSlot;
+use super::uses::ViewUses;
 
 /// A bound buffer.
 #[derive(Clone, Debug)]
@@ -67,13 +67,13 @@ pub(crate) struct Operand {
     /// The stream in which the event of pinned memory is recorded, if its context is not the graph's first.
     pub side: Option<Arc<SideStream>>,
     /// The output that a consumed argument stands for.
-    pub slot: Option<Arc<Slot>>,
+    pub slot: Option<Arc<OutputSlot>>,
     /// The borrowed output, whose slot records the launches of the graph.
-    pub output: Option<Arc<Slot>>,
+    pub output: Option<Arc<OutputSlot>>,
     /// The bound [`Buffer`](super::Buffer), whose ledger orders the launches of all execs.
-    pub shared: Option<Arc<Tracked>>,
+    pub shared: Option<Arc<TrackedBuffer>>,
     /// The uses through views that the exec has returned.
-    pub lendings: Arc<Lendings>,
+    pub view_uses: Arc<ViewUses>,
     /// The hints of its argument.
     pub hints: Cow<'static, [Hint]>,
 }
@@ -99,13 +99,13 @@ impl Operand {
             slot: None,
             output: None,
             shared: None,
-            lendings: Arc::default(),
+            view_uses: Arc::default(),
             hints: Cow::Borrowed(&[]),
         }
     }
 
-    pub fn unified(&self) -> Option<&Unified> {
-        self.shared.as_ref()?.unified.as_ref()
+    pub fn managed_state(&self) -> Option<&ManagedState> {
+        self.shared.as_ref()?.managed_state.as_ref()
     }
 
     /// Adds an exec to the users of a borrowed output. `done` records the exec's last launch.
@@ -134,7 +134,7 @@ pub(crate) struct Owner {
 
 impl Owner {
     pub fn context(&self) -> Context {
-        Context::of(self.stream.context())
+        Context::from_cudarc(self.stream.context())
     }
 
     /// Returns true if it is that stream of the first context. The handles of the default streams are the same
@@ -175,8 +175,8 @@ impl Owners {
         stream: &Arc<CudaStream>,
         elsewhere: Context,
     ) -> Result<usize> {
-        let stream = home(stream);
-        let raw = Stream::of(&stream);
+        let stream = lasting_stream(stream);
+        let raw = Stream::from_cudarc(&stream);
         let is = |owner: &Owner| owner.raw == raw && owner.elsewhere == elsewhere;
         if let Some(at) = self.list.iter().position(is) {
             return Ok(at);

@@ -14,8 +14,8 @@ use crate::waits::SideStream;
 
 use super::hints::Prologues;
 use super::operand::{Operand, Owners};
-use super::output::Slot;
-use super::sharing::Sharing;
+use super::output::OutputSlot;
+use super::shared_buffers::SharedBuffers;
 
 /// The operands and outputs of a graph, and the events that record their uses.
 #[derive(Debug, Default)]
@@ -38,19 +38,19 @@ pub(crate) struct Operands {
     /// ends.
     pub retired: BTreeMap<Event, usize>,
     /// True if the exec has returned views of operands since the last launch.
-    pub touched: AtomicBool,
+    pub views_returned: AtomicBool,
     /// True if a setter has replaced a borrowed operand with uses that only a host wait can be ordered after.
     pub uncertain: bool,
     /// The operands that other execs may use between launches.
-    pub sharing: Sharing,
+    pub shared_buffers: SharedBuffers,
     /// True if a setter has bound a shared buffer that overlapped another operand at that time.
     pub exchanged: bool,
     /// One slot for each output. A consumed buffer has the slot of the graph that made it.
-    pub slots: Vec<Arc<Slot>>,
+    pub slots: Vec<Arc<OutputSlot>>,
     /// The prefetches and discards that precede each launch.
     pub prologues: Prologues,
     /// The consumed arguments.
-    taken_over: Vec<(BufferId, Arc<Slot>)>,
+    taken_over: Vec<(BufferId, Arc<OutputSlot>)>,
 }
 
 impl Operands {
@@ -65,7 +65,7 @@ impl Operands {
 
     /// Updates what launches need. Must be called after a change of `count` operands, starting at `first`.
     pub fn rebind(&mut self, first: usize, count: usize) {
-        self.sharing.bind(first, &self.list[first..first + count]);
+        self.shared_buffers.bind(first, &self.list[first..first + count]);
         let has_slot = |operand: &Operand| operand.slot.is_some();
         if self.taken_over.is_empty() && !self.list[first..first + count].iter().any(has_slot) {
             return;
@@ -76,18 +76,18 @@ impl Operands {
     }
 
     /// Returns true if the exec has returned views of operands since the last launch.
-    pub fn is_touched(&self) -> bool {
-        self.touched.load(Ordering::Relaxed)
+    pub fn has_returned_views(&self) -> bool {
+        self.views_returned.load(Ordering::Relaxed)
     }
 
     /// Returns the consumed arguments.
-    pub fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
+    pub fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<OutputSlot>)> {
         self.taken_over.iter().map(|(buffer, slot)| (*buffer, slot))
     }
 
     /// Updates the state after a launch that has waited for all pending uses and recorded its own.
     pub fn launched(&mut self, driver: &Driver) {
-        if std::mem::take(self.touched.get_mut()) {
+        if std::mem::take(self.views_returned.get_mut()) {
             self.list.iter().for_each(|operand| operand.launched(driver));
         }
         self.pinned_pending = false;
@@ -107,25 +107,25 @@ impl Operands {
         }
     }
 
-    /// Updates the collected data for an operand that is added, if `comes` is true, or removed.
-    pub fn count(&mut self, operand: &Operand, comes: bool) {
+    /// Updates the collected data for an operand that is added, if `added` is true, or removed.
+    pub fn count(&mut self, operand: &Operand, added: bool) {
         if let Some(owner) = operand.owner {
             let owner = &mut self.owners.list[owner];
-            owner.pending |= comes;
+            owner.pending |= added;
             if operand.borrowed {
-                owner.borrowed = if comes { owner.borrowed + 1 } else { owner.borrowed.saturating_sub(1) };
+                owner.borrowed = if added { owner.borrowed + 1 } else { owner.borrowed.saturating_sub(1) };
             }
             if operand.recorded != Event::NONE {
                 let elsewhere = operand.device.filter(|&device| device != Device::FIRST).and(operand.owner);
                 match self.recorded.iter().position(|&(event, _)| event == operand.recorded) {
-                    _ if comes => self.recorded.push((operand.recorded, elsewhere)),
+                    _ if added => self.recorded.push((operand.recorded, elsewhere)),
                     Some(at) => drop(self.recorded.swap_remove(at)),
                     None => {}
                 }
             }
         } else if operand.read != Event::NONE {
             match self.pinned.iter().position(|&(event, _)| event == operand.read) {
-                _ if comes => {
+                _ if added => {
                     self.pinned.push((operand.read, operand.side.clone()));
                     self.pinned_pending = true;
                 }

@@ -6,9 +6,9 @@ use std::ops::{Deref, DerefMut, Index};
 
 use cudarc::driver::CudaSlice;
 
-use super::bound::{BindMut, BindShared, Bound, Exclusive, Shared};
-use super::lend::Lend;
-use super::lending::Lender;
+use super::bound::{BindMut, BindShared, Bound, BoundExclusive, BoundShared};
+use super::to_view::ToView;
+use super::view_order::ViewContext;
 use super::visitor::Visitor;
 
 /// The binding of an argument `Option<&[T; len]>` or `Option<&mut [T; len]>`: a bound buffer or nothing.
@@ -16,16 +16,16 @@ use super::visitor::Visitor;
 #[derive(Debug)]
 pub struct Optional<B>(Option<B>);
 
-impl<'a, T> Optional<Shared<'a, T>> {
+impl<'a, T> Optional<BoundShared<'a, T>> {
     /// Binds an optional buffer for reads.
-    pub fn shared(buffer: Option<impl BindShared<'a, T>>) -> Optional<Shared<'a, T>> {
+    pub fn shared(buffer: Option<impl BindShared<'a, T>>) -> Optional<BoundShared<'a, T>> {
         Optional(buffer.map(BindShared::bind_shared))
     }
 }
 
-impl<'a, T> Optional<Exclusive<'a, T>> {
+impl<'a, T> Optional<BoundExclusive<'a, T>> {
     /// Binds an optional buffer for reads and writes.
-    pub fn exclusive(buffer: Option<impl BindMut<'a, T>>) -> Optional<Exclusive<'a, T>> {
+    pub fn exclusive(buffer: Option<impl BindMut<'a, T>>) -> Optional<BoundExclusive<'a, T>> {
         Optional(buffer.map(BindMut::bind_mut))
     }
 }
@@ -62,25 +62,25 @@ impl<B: Bound> Bound for Optional<B> {
     }
 }
 
-impl<'v, B: Bound> Lend<'v> for &'v Optional<B>
+impl<'v, B: Bound> ToView<'v> for &'v Optional<B>
 where
-    &'v B: Lend<'v>,
+    &'v B: ToView<'v>,
 {
-    type View = Option<<&'v B as Lend<'v>>::View>;
+    type View = Option<<&'v B as ToView<'v>>::View>;
 
-    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
-        self.0.as_ref().map(|one| one.lend(lender, first))
+    fn to_view(self, view_context: &ViewContext<'v>, first: u32) -> Self::View {
+        self.0.as_ref().map(|one| one.to_view(view_context, first))
     }
 }
 
-impl<'v, B: Bound> Lend<'v> for &'v mut Optional<B>
+impl<'v, B: Bound> ToView<'v> for &'v mut Optional<B>
 where
-    &'v mut B: Lend<'v>,
+    &'v mut B: ToView<'v>,
 {
-    type View = Option<<&'v mut B as Lend<'v>>::View>;
+    type View = Option<<&'v mut B as ToView<'v>>::View>;
 
-    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
-        self.0.as_mut().map(|one| one.lend(lender, first))
+    fn to_view(self, view_context: &ViewContext<'v>, first: u32) -> Self::View {
+        self.0.as_mut().map(|one| one.to_view(view_context, first))
     }
 }
 
@@ -92,18 +92,18 @@ where
 )]
 pub trait BindOptional<'a, T> {
     /// Binds the value.
-    fn bind_optional(self) -> Optional<Shared<'a, T>>;
+    fn bind_optional(self) -> Optional<BoundShared<'a, T>>;
 }
 
 // `Option` has a single impl, so that the type of a plain `None` is inferred.
 impl<'a, T> BindOptional<'a, T> for Option<&'a CudaSlice<T>> {
-    fn bind_optional(self) -> Optional<Shared<'a, T>> {
+    fn bind_optional(self) -> Optional<BoundShared<'a, T>> {
         Optional::shared(self)
     }
 }
 
-impl<'a, T> BindOptional<'a, T> for Optional<Shared<'a, T>> {
-    fn bind_optional(self) -> Optional<Shared<'a, T>> {
+impl<'a, T> BindOptional<'a, T> for Optional<BoundShared<'a, T>> {
+    fn bind_optional(self) -> Optional<BoundShared<'a, T>> {
         self
     }
 }
@@ -116,17 +116,17 @@ impl<'a, T> BindOptional<'a, T> for Optional<Shared<'a, T>> {
 )]
 pub trait BindOptionalMut<'a, T> {
     /// Binds the value.
-    fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>>;
+    fn bind_optional_mut(self) -> Optional<BoundExclusive<'a, T>>;
 }
 
 impl<'a, T> BindOptionalMut<'a, T> for Option<&'a mut CudaSlice<T>> {
-    fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>> {
+    fn bind_optional_mut(self) -> Optional<BoundExclusive<'a, T>> {
         Optional::exclusive(self)
     }
 }
 
-impl<'a, T> BindOptionalMut<'a, T> for Optional<Exclusive<'a, T>> {
-    fn bind_optional_mut(self) -> Optional<Exclusive<'a, T>> {
+impl<'a, T> BindOptionalMut<'a, T> for Optional<BoundExclusive<'a, T>> {
+    fn bind_optional_mut(self) -> Optional<BoundExclusive<'a, T>> {
         self
     }
 }
@@ -134,47 +134,47 @@ impl<'a, T> BindOptionalMut<'a, T> for Optional<Exclusive<'a, T>> {
 /// An optional buffer in the expressions and calls of a graph function: only its type and its presence are
 /// known.
 #[derive(Debug)]
-pub struct SomeOrNone<B> {
+pub struct BufferPresence<B> {
     given: bool,
-    buffer: TypeOfBuffer<B>,
+    buffer: BufferType<B>,
 }
 
 /// The type of a buffer that a graph function takes.
 #[derive(Debug)]
-pub struct TypeOfBuffer<B>(PhantomData<fn() -> B>);
+pub struct BufferType<B>(PhantomData<fn() -> B>);
 
-impl<B> SomeOrNone<B> {
+impl<B> BufferPresence<B> {
     /// Returns the value for an argument.
     #[must_use]
-    pub fn of(bound: &Optional<B>) -> SomeOrNone<B> {
-        SomeOrNone::new(bound.0.is_some())
+    pub fn from_bound(bound: &Optional<B>) -> BufferPresence<B> {
+        BufferPresence::new(bound.0.is_some())
     }
 
-    pub(crate) fn new(given: bool) -> SomeOrNone<B> {
-        SomeOrNone { given, buffer: TypeOfBuffer(PhantomData) }
+    pub(crate) fn new(given: bool) -> BufferPresence<B> {
+        BufferPresence { given, buffer: BufferType(PhantomData) }
     }
 }
 
-impl<B> Clone for SomeOrNone<B> {
-    fn clone(&self) -> SomeOrNone<B> {
+impl<B> Clone for BufferPresence<B> {
+    fn clone(&self) -> BufferPresence<B> {
         *self
     }
 }
 
-impl<B> Copy for SomeOrNone<B> {}
+impl<B> Copy for BufferPresence<B> {}
 
-impl<B> Clone for TypeOfBuffer<B> {
-    fn clone(&self) -> TypeOfBuffer<B> {
+impl<B> Clone for BufferType<B> {
+    fn clone(&self) -> BufferType<B> {
         *self
     }
 }
 
-impl<B> Copy for TypeOfBuffer<B> {}
+impl<B> Copy for BufferType<B> {}
 
-impl<B> Index<usize> for SomeOrNone<B> {
-    type Output = TypeOfBuffer<B>;
+impl<B> Index<usize> for BufferPresence<B> {
+    type Output = BufferType<B>;
 
-    fn index(&self, _: usize) -> &TypeOfBuffer<B> {
+    fn index(&self, _: usize) -> &BufferType<B> {
         &self.buffer
     }
 }
@@ -195,7 +195,7 @@ impl<B> MayBeNone for Optional<B> {
     }
 }
 
-impl<B> MayBeNone for SomeOrNone<B> {
+impl<B> MayBeNone for BufferPresence<B> {
     fn is_given(&self) -> bool {
         self.given
     }
@@ -216,9 +216,9 @@ pub trait Absent {
     fn absent() -> Self;
 }
 
-impl<B> Absent for SomeOrNone<B> {
+impl<B> Absent for BufferPresence<B> {
     fn absent() -> Self {
-        SomeOrNone::new(false)
+        BufferPresence::new(false)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Outputs: allocations that leave a graph.
 //!
 //! An allocation exists from a launch until it is freed, and its graph cannot be launched again before that.
-//! Its [`Slot`] holds the state. The slot is shared by the graph that makes the output, the [`Output`], and the
+//! Its [`OutputSlot`] holds the state. The slot is shared by the graph that makes the output, the [`Output`], and the
 //! graph that consumes it. The states are:
 //! - idle: there is no allocation;
 //! - live: launched. The drop of the `Output` frees it. If the `Output` is forgotten, the graph that made it
@@ -15,33 +15,33 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
-use crate::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record};
-use crate::error::{At, Error, OutputFault, PlanFault, Result};
-use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, home};
+use crate::cuda::{BorrowedBuffer, Context, Driver, Outcome, Stream, UnownedBuffer, record};
+use crate::error::{Error, OutputFault, PlanFault, Result, SourceLocation};
+use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey, lasting_stream};
 
-use super::loops::{LoopTurns, Loops};
-use super::uses::Uses;
+use super::loops::{IterationCounts, LoopIterations};
+use super::uses::StreamUses;
 
 /// One output of a graph.
 #[derive(Debug)]
-pub struct Slot {
+pub struct OutputSlot {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     address: u64,
-    elements: OutputElements,
-    at: Box<At>,
+    elements: OutputShape,
+    at: Box<SourceLocation>,
     /// Records the free, for which the next launch waits.
     freed: Arc<OwnedEvent>,
     /// The id of the graph that makes the output.
     maker: u64,
     /// True if that graph was dropped.
     retired: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<OutputState>,
 }
 
 /// The shape of an output.
 #[derive(Debug)]
-pub(crate) struct OutputElements {
+pub(crate) struct OutputShape {
     pub len: u64,
     /// The size of an element in bytes.
     pub size: u64,
@@ -49,12 +49,12 @@ pub(crate) struct OutputElements {
 }
 
 #[derive(Default)]
-struct State {
-    live: Option<Live>,
+struct OutputState {
+    live: Option<LiveAllocation>,
     /// The uses of the live allocation.
-    uses: Uses,
+    uses: StreamUses,
     /// The cudarc buffer of the allocation. Kept across launches.
-    buffer: Option<Buffer>,
+    buffer: Option<CudarcBuffer>,
     /// The last launches of the graphs that have bound the allocation. True for those that write it.
     graphs: Vec<(Arc<OwnedEvent>, bool)>,
     /// The event that the next launch waits for, and the stream in which it was recorded, if known.
@@ -64,7 +64,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct Live {
+struct LiveAllocation {
     /// The id of the graph that launched it. That graph may free the allocation if the handle is forgotten.
     holder: u64,
     /// The stream in which it is freed, unless that stream is capturing.
@@ -80,27 +80,27 @@ struct Live {
     handed: bool,
 }
 
-struct Buffer {
+struct CudarcBuffer {
     /// The stream that owns it.
     stream: Stream,
-    /// A [`Made`] of the output's element type.
+    /// A [`UnownedBuffer`] of the output's element type.
     made: Box<dyn Any + Send>,
 }
 
-impl std::fmt::Debug for State {
+impl std::fmt::Debug for OutputState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("State").field("live", &self.live).field("wait", &self.wait).finish_non_exhaustive()
     }
 }
 
-impl Live {
+impl LiveAllocation {
     /// Returns the key of the launch's stream.
     fn key(&self, driver: &Driver) -> &StreamKey {
-        self.key.get_or_init(|| StreamKey::of(driver, self.raw))
+        self.key.get_or_init(|| StreamKey::new(driver, self.raw))
     }
 }
 
-impl State {
+impl OutputState {
     /// Orders a stream after the launch that made the live allocation, unless `launched` says that it is
     /// already, and after all uses that conflict with a new one.
     fn order(
@@ -115,28 +115,28 @@ impl State {
             && !launched
             && !key.is_some_and(|key| key.raw == live.raw && key.is(live.key(driver)))
         {
-            waits::behind(driver, stream, live.done.raw())?;
+            waits::order_or_wait(driver, stream, live.done.raw())?;
         }
         self.uses.order(driver, stream, key, write)?;
         for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
-            waits::behind(driver, stream, done.raw())?;
+            waits::order_or_wait(driver, stream, done.raw())?;
         }
         Ok(())
     }
 }
 
-impl Slot {
+impl OutputSlot {
     /// Returns an idle slot. The context must be current.
     pub(crate) fn new(
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         address: u64,
-        elements: OutputElements,
-        at: Box<At>,
+        elements: OutputShape,
+        at: Box<SourceLocation>,
         maker: u64,
-    ) -> Result<Slot> {
+    ) -> Result<OutputSlot> {
         let (freed, retired) = (Arc::new(OwnedEvent::new(driver, ctx)?), AtomicBool::new(false));
-        Ok(Slot {
+        Ok(OutputSlot {
             driver,
             ctx: ctx.clone(),
             address,
@@ -163,7 +163,7 @@ impl Slot {
         &self.ctx
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutputState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -211,7 +211,7 @@ impl Slot {
             Some((event, recorded))
                 if !recorded.as_ref().is_some_and(|recorded| recorded.is_here(stream)) =>
             {
-                Ok(self.driver.wait(Stream::of(stream), event.raw())?)
+                Ok(self.driver.wait(Stream::from_cudarc(stream), event.raw())?)
             }
             _ => Ok(()),
         }
@@ -229,18 +229,18 @@ impl Slot {
     fn free(&self) -> Outcome<()> {
         let mut state = self.state();
         let Some(live) = &state.live else { return Ok(()) };
-        let (driver, home) = (self.driver, Stream::of(&live.home));
+        let (driver, home) = (self.driver, Stream::from_cudarc(&live.home));
         let side;
         let (stream, held) = match driver.is_capturing(home) {
-            Ok(false) => (home, Some(HeldStream::of(&live.home))),
+            Ok(false) => (home, Some(HeldStream::new(&live.home))),
             // A capturing stream would capture the free.
             _ => {
-                side = SideStream::of(driver, &self.ctx)?;
+                side = SideStream::shared(driver, &self.ctx)?;
                 (side.raw(), None)
             }
         };
         state.order(driver, stream, None, true, live.raw == stream)?;
-        driver.enter(Context::of(&self.ctx))?;
+        driver.enter(Context::from_cudarc(&self.ctx))?;
         driver.free(self.address, stream)?;
         state.live = None;
         state.wait = Some((self.freed.clone(), held));
@@ -253,20 +253,30 @@ impl Slot {
 
     /// Records a launch of `holder` in `stream`. `done` is its event.
     pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
-        let (raw, key) = (Stream::of(stream), OnceLock::new());
+        let (raw, key) = (Stream::from_cudarc(stream), OnceLock::new());
         if raw.is_per_thread() {
             // On another thread the handle denotes another stream, so compute the key here.
-            let _ = key.set(StreamKey::of(self.driver, raw));
+            let _ = key.set(StreamKey::new(self.driver, raw));
         }
         let mut state = self.state();
-        state.live = Some(Live { holder, home: home(stream), raw, key, done: done.clone(), handed: false });
+        state.live = Some(LiveAllocation {
+            holder,
+            home: lasting_stream(stream),
+            raw,
+            key,
+            done: done.clone(),
+            handed: false,
+        });
         state.wait = None;
         state.graphs.clear();
         state.uses.renew();
     }
 
     /// Returns the handle of the allocation that the last launch made. Each launch has one handle.
-    pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>, loops: &'e dyn Loops) -> Result<Output<'e, T>> {
+    pub(crate) fn output<'e, T: 'static>(
+        self: &'e Arc<OutputSlot>,
+        loops: &'e dyn IterationCounts,
+    ) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.elements.type_id {
             return Err(PlanFault::OtherElements(self.at.clone()).into());
         }
@@ -279,12 +289,16 @@ impl Slot {
                 return Err(Error::WrongOutput { at: self.at.clone(), reason });
             }
         };
-        let raw = Stream::of(&live.home);
-        if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
-            let made = Made::<T>::new(&live.home, self.address, self.elements.len)?;
-            state.buffer = Some(Buffer { stream: raw, made: Box::new(made) });
+        let raw = Stream::from_cudarc(&live.home);
+        if state
+            .buffer
+            .as_ref()
+            .is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<UnownedBuffer<T>>())
+        {
+            let made = UnownedBuffer::<T>::new(&live.home, self.address, self.elements.len)?;
+            state.buffer = Some(CudarcBuffer { stream: raw, made: Box::new(made) });
         }
-        let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
+        let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<UnownedBuffer<T>>());
         let Some(made) = made else {
             return Err(PlanFault::OtherType(self.at.clone()).into());
         };
@@ -294,31 +308,31 @@ impl Slot {
     }
 }
 
-impl Slot {
+impl OutputSlot {
     /// Orders a user's stream after the launch and all conflicting uses. The guard records the use, and may
     /// live as long as the handle. `None` if that failed.
-    pub(crate) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
-        let reached = self.try_reach(stream, write);
+    pub(crate) fn order_use<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_order_use(stream, write);
         // The use must not happen without its wait. For `None`, the caller returns an address that no call
         // accepts.
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
-    fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
-        let (driver, raw, ctx) = (self.driver, Stream::of(stream), stream.context());
-        driver.enter(Context::of(ctx))?;
+    fn try_order_use<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.driver, Stream::from_cudarc(stream), stream.context());
+        driver.enter(Context::from_cudarc(ctx))?;
         let mut state = self.state();
         if driver.is_capturing(raw)? {
             // The host waits. Captured uses are not recorded here.
             state.order(driver, raw, None, write, false)?;
             return Ok(SyncOnDrop::Record(None));
         }
-        let key = StreamKey::of(driver, raw);
-        let used = state.uses.of(driver, key, ctx)?;
-        state.order(driver, raw, Some(&key), write, used.is_behind())?;
+        let key = StreamKey::new(driver, raw);
+        let used = state.uses.entry(driver, key, ctx)?;
+        state.order(driver, raw, Some(&key), write, used.has_waited())?;
         // Waiting for a use in another context may have changed the current one.
-        driver.enter(Context::of(ctx))?;
-        used.set_behind();
+        driver.enter(Context::from_cudarc(ctx))?;
+        used.set_waited();
         Ok(used.note(write))
     }
 
@@ -336,14 +350,14 @@ impl Slot {
     /// Adds a graph that has bound the allocation: conflicting uses are ordered after its last launch, which
     /// `done` records.
     pub(crate) fn bound_by(&self, done: &Arc<OwnedEvent>, exclusive: bool) {
-        const MANY: usize = 16;
+        const PRUNE_AT: usize = 16;
         let driver = self.driver;
         let mut state = self.state();
         if let Some((_, wrote)) = state.graphs.iter_mut().find(|(other, _)| Arc::ptr_eq(other, done)) {
             *wrote |= exclusive;
             return;
         }
-        if state.graphs.len() >= MANY {
+        if state.graphs.len() >= PRUNE_AT {
             // Nobody else has the event, so its graph was dropped and is not launched again.
             let ended = |done: &Arc<OwnedEvent>| {
                 Arc::strong_count(done) == 1 && driver.is_over(done.raw()) == Ok(true)
@@ -364,7 +378,7 @@ impl Slot {
 
 /// An allocation that a launch has made and that has left the graph: a device buffer.
 ///
-/// It borrows the exec that made it, so that exec cannot be launched again meanwhile. [`Output::turns`] gives
+/// It borrows the exec that made it, so that exec cannot be launched again meanwhile. [`Output::iterations`] gives
 /// what the exec could tell about the launch. When dropped, it is freed in stream order, after its uses in all
 /// streams.
 ///
@@ -395,7 +409,7 @@ pub struct Output<'e, T> {
     /// True if a graph has consumed the output. That graph then frees it.
     taken: bool,
     /// The exec, which users cannot call while it is borrowed.
-    loops: &'e dyn Loops,
+    loops: &'e dyn IterationCounts,
     /// The mutable borrow of the exec. Not `Sync`.
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
 }
@@ -403,8 +417,8 @@ pub struct Output<'e, T> {
 /// The elements of an [`Output`] as a device buffer for cudarc.
 pub struct OutputBuffer<'e, T> {
     /// The buffer of the slot. It does not change before the next launch.
-    pub(crate) buffer: Lent<T>,
-    pub(crate) slot: &'e Arc<Slot>,
+    pub(crate) buffer: BorrowedBuffer<T>,
+    pub(crate) slot: &'e Arc<OutputSlot>,
 }
 
 impl<'e, T> std::ops::Deref for Output<'e, T> {
@@ -423,15 +437,15 @@ impl<T> Output<'_, T> {
     }
 
     /// Waits on the host for the launch that made the output, and returns the iterations of a loop with
-    /// `#[at_most(n)]` in that launch. Same as `exec.turns(name)`, which cannot be called while the output
+    /// `#[at_most(n)]` in that launch. Same as `exec.iterations(name)`, which cannot be called while the output
     /// borrows the exec.
     ///
     /// # Errors
     ///
     /// A name that does not identify one loop with a limit; a panic of a host statement that no call has
     /// returned yet; a failure of the driver.
-    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
-        self.loops.turns(name)
+    pub fn iterations(&self, name: &str) -> Result<LoopIterations> {
+        self.loops.iterations(name)
     }
 }
 
@@ -451,16 +465,16 @@ impl<T> Drop for Output<'_, T> {
 
 /// The description of an output before its launch, from which a graph that consumes the output is built.
 pub struct OutputDescription<T> {
-    slot: Arc<Slot>,
+    slot: Arc<OutputSlot>,
     element: PhantomData<fn() -> T>,
 }
 
 impl<T> OutputDescription<T> {
-    pub(crate) fn of(slot: &Arc<Slot>) -> OutputDescription<T> {
+    pub(crate) fn from_slot(slot: &Arc<OutputSlot>) -> OutputDescription<T> {
         OutputDescription { slot: slot.clone(), element: PhantomData }
     }
 
-    pub(crate) fn slot(&self) -> &Arc<Slot> {
+    pub(crate) fn slot(&self) -> &Arc<OutputSlot> {
         &self.slot
     }
 
@@ -493,10 +507,10 @@ impl<T> std::fmt::Debug for OutputDescription<T> {
 }
 
 /// An output that a launch consumes.
-pub trait Handed {
+pub trait HandedOutput {
     /// Returns the slot.
     #[doc(hidden)]
-    fn slot(&self) -> &Arc<Slot>;
+    fn slot(&self) -> &Arc<OutputSlot>;
 
     /// Makes `stream`, in which the consuming launch will run, wait for the output's uses.
     #[doc(hidden)]
@@ -507,8 +521,8 @@ pub trait Handed {
     fn taken_over(&mut self, done: &Arc<OwnedEvent>);
 }
 
-impl<T> Handed for Output<'_, T> {
-    fn slot(&self) -> &Arc<Slot> {
+impl<T> HandedOutput for Output<'_, T> {
+    fn slot(&self) -> &Arc<OutputSlot> {
         self.slot
     }
 
@@ -518,8 +532,8 @@ impl<T> Handed for Output<'_, T> {
         if state.live.is_none() {
             return Err(Error::WrongOutput { at: slot.at.clone(), reason: OutputFault::Freed });
         }
-        let raw = Stream::of(stream);
-        let key = StreamKey::of(slot.driver, raw);
+        let raw = Stream::from_cudarc(stream);
+        let key = StreamKey::new(slot.driver, raw);
         Ok(state.order(slot.driver, raw, Some(&key), true, false)?)
     }
 
@@ -533,23 +547,23 @@ impl<T> Handed for Output<'_, T> {
 }
 
 /// The outputs that a launch consumes: a tuple.
-pub trait HandedOver {
+pub trait HandedOutputs {
     /// Calls `what` with the outputs, in order.
     #[doc(hidden)]
-    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()>;
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn HandedOutput]) -> Result<()>) -> Result<()>;
 }
 
-impl HandedOver for () {
-    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+impl HandedOutputs for () {
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn HandedOutput]) -> Result<()>) -> Result<()> {
         what(&mut [])
     }
 }
 
 macro_rules! tuples {
     ($($first:ident $($rest:ident)*;)*) => {$(
-        impl<$first: Handed, $($rest: Handed),*> HandedOver for ($first, $($rest,)*) {
+        impl<$first: HandedOutput, $($rest: HandedOutput),*> HandedOutputs for ($first, $($rest,)*) {
             #[allow(non_snake_case)]
-            fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+            fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn HandedOutput]) -> Result<()>) -> Result<()> {
                 let ($first, $($rest,)*) = self;
                 what(&mut [$first, $($rest),*])
             }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys};
 
 use super::output::{Output, OutputBuffer};
-use super::view::{DeviceView, DeviceViewMut, Mutable, Source, address_of, out_of_range, pointer, within};
+use super::view::{
+    DeviceView, DeviceViewMut, MutableElements, ViewMemory, address_of, out_of_range, pointer, within,
+};
 
 /// A view of an [`Output`], or of a part of it.
 pub type OutputView<'o, T> = DeviceView<'o, T>;
@@ -76,7 +78,7 @@ impl<T> Output<'_, T> {
     #[must_use]
     pub fn as_view(&self) -> OutputView<'_, T> {
         let (slot, view) = (self.slot, self.buffer.as_view());
-        DeviceView { source: Source::Output(slot), address: slot.address(), view, buffer: None }
+        DeviceView { source: ViewMemory::Output(slot), address: slot.address(), view, buffer: None }
     }
 
     /// Returns a mutable view of all elements.
@@ -84,9 +86,9 @@ impl<T> Output<'_, T> {
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
         let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
         DeviceViewMut {
-            source: Source::Output(slot),
+            source: ViewMemory::Output(slot),
             address: slot.address(),
-            view: Mutable::Cudarc(view),
+            view: MutableElements::Cudarc(view),
             buffer: None,
         }
     }
@@ -103,9 +105,9 @@ impl<T> Output<'_, T> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.lent.buffer.try_slice_mut(start..end)?);
         Some(DeviceViewMut {
-            source: Source::Output(slot),
+            source: ViewMemory::Output(slot),
             address: address_of::<T>(slot.address(), start),
-            view: Mutable::Cudarc(view),
+            view: MutableElements::Cudarc(view),
             buffer: None,
         })
     }
@@ -147,7 +149,7 @@ macro_rules! device_buffers {
 
         impl<T> DevicePtr<T> for $name<'_, T> {
             fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-                pointer(self.slot.address(), self.slot.reach(stream, false))
+                pointer(self.slot.address(), self.slot.order_use(stream, false))
             }
         }
     )*};
@@ -156,7 +158,7 @@ device_buffers!(Output OutputBuffer);
 
 impl<T> DevicePtrMut<T> for Output<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-        pointer(self.slot.address(), self.slot.reach(stream, true))
+        pointer(self.slot.address(), self.slot.order_use(stream, true))
     }
 }
 

@@ -3,14 +3,14 @@
 
 use std::any::TypeId;
 
-use cuweave_core::expand::{Described, DescribedBuffer};
+use cuweave_core::expand::{ArgumentDescription, BufferDescription};
 use cuweave_core::index::narrow;
 use cuweave_core::ir::{Origin, Text};
 
-use crate::error::{At, Error, Fault, Quantity, Result};
+use crate::error::{Error, Fault, Quantity, Result, SourceLocation};
 use crate::token::Token;
 
-use super::bound::{Bound, Exclusive, Shared};
+use super::bound::{Bound, BoundExclusive, BoundShared};
 use super::optional::Optional;
 
 /// A record of arguments: a `struct` with the attribute `#[cuweave::arguments]`. Nothing else can implement it.
@@ -19,13 +19,13 @@ use super::optional::Optional;
     note = "a type with a lifetime is a record here: its `struct` has the attribute `#[cuweave::arguments]`",
     note = "a type without a lifetime, passed by value, is a scalar"
 )]
-pub trait Record: Bound {
+pub trait ArgumentRecord: Bound {
     /// Describes the record's fields and the lengths of its buffers. `name` is the name of the record.
     ///
     /// # Errors
     ///
     /// A length without a value.
-    fn describe(&self, name: &str, token: Token) -> Result<Described>;
+    fn describe(&self, name: &str, token: Token) -> Result<ArgumentDescription>;
 
     /// Returns the number of the record's buffers before a field.
     fn before(&self, field: u32, token: Token) -> u32;
@@ -36,7 +36,7 @@ pub trait Record: Bound {
     message = "`{Self}` is not a slice or an array of buffers or records",
     label = "a loop runs over slices and arrays of buffers or records, or over a range of integers"
 )]
-pub trait List {
+pub trait ArgumentList {
     /// The type of an element.
     type Element: Bound;
 
@@ -45,14 +45,14 @@ pub trait List {
 }
 
 /// A list whose elements have setters.
-pub trait ListMut: List {
+pub trait ArgumentListMut: ArgumentList {
     /// Returns the elements mutably.
     fn elements_mut(&mut self) -> &mut [Self::Element];
 }
 
 macro_rules! lists {
     ($({$($generics:tt)*} $list:ty;)*) => {$(
-        impl<B: Bound, $($generics)*> List for $list {
+        impl<B: Bound, $($generics)*> ArgumentList for $list {
             type Element = B;
 
             fn elements(&self) -> &[B] {
@@ -60,7 +60,7 @@ macro_rules! lists {
             }
         }
 
-        impl<B: Bound, $($generics)*> ListMut for $list {
+        impl<B: Bound, $($generics)*> ArgumentListMut for $list {
             fn elements_mut(&mut self) -> &mut [B] {
                 self
             }
@@ -74,7 +74,7 @@ lists! {
     {const N: usize} [B; N];
 }
 
-impl<L: List + ?Sized> List for &L {
+impl<L: ArgumentList + ?Sized> ArgumentList for &L {
     type Element = L::Element;
 
     fn elements(&self) -> &[L::Element] {
@@ -83,31 +83,31 @@ impl<L: List + ?Sized> List for &L {
 }
 
 /// Returns the number of elements of a list.
-pub fn count<L: List + ?Sized>(list: &L) -> usize {
+pub fn count<L: ArgumentList + ?Sized>(list: &L) -> usize {
     list.elements().len()
 }
 
 /// A field that is declared as a buffer: `&[T; len]` or `&mut [T; len]`.
-pub trait Declared: Bound {
+pub trait DeclaredBuffer: Bound {
     /// The element type.
     type Element: 'static;
     /// True if the graph may write the buffer.
     const MUTABLE: bool;
 }
 
-impl<T: 'static> Declared for Shared<'_, T> {
+impl<T: 'static> DeclaredBuffer for BoundShared<'_, T> {
     type Element = T;
     const MUTABLE: bool = false;
 }
 
-impl<T: 'static> Declared for Exclusive<'_, T> {
+impl<T: 'static> DeclaredBuffer for BoundExclusive<'_, T> {
     type Element = T;
     const MUTABLE: bool = true;
 }
 
 /// The declaration of a record's buffer, or of a list of buffers.
 #[derive(Clone, Copy, Debug)]
-pub struct Declaration<'d> {
+pub struct BufferDeclaration<'d> {
     /// The file of the record.
     pub file: &'static str,
     /// The line of the field.
@@ -120,13 +120,17 @@ pub struct Declaration<'d> {
     pub field: &'static str,
 }
 
-impl Declaration<'_> {
+impl BufferDeclaration<'_> {
     /// Describes a buffer.
     ///
     /// # Errors
     ///
     /// A length without a value.
-    pub fn buffer<B: Declared>(&self, bound: &B, len: std::result::Result<u64, Fault>) -> Result<Described> {
+    pub fn buffer<B: DeclaredBuffer>(
+        &self,
+        bound: &B,
+        len: std::result::Result<u64, Fault>,
+    ) -> Result<ArgumentDescription> {
         self.named(bound, len, format!("{}.{}", self.of, self.field))
     }
 
@@ -135,28 +139,28 @@ impl Declaration<'_> {
     /// # Errors
     ///
     /// A length without a value.
-    pub fn buffers<B: Declared>(
+    pub fn buffers<B: DeclaredBuffer>(
         &self,
         list: &[B],
         len: std::result::Result<u64, Fault>,
-    ) -> Result<Described> {
+    ) -> Result<ArgumentDescription> {
         let name = |at: usize| format!("{}.{}[{at}]", self.of, self.field);
         let one = |(at, bound)| self.named(bound, len, name(at));
-        list.iter().enumerate().map(one).collect::<Result<_>>().map(Described::List)
+        list.iter().enumerate().map(one).collect::<Result<_>>().map(ArgumentDescription::List)
     }
 
-    fn named<B: Declared>(
+    fn named<B: DeclaredBuffer>(
         &self,
         _: &B,
         len: std::result::Result<u64, Fault>,
         name: String,
-    ) -> Result<Described> {
+    ) -> Result<ArgumentDescription> {
         let file = cuweave_core::ir::Text::Borrowed(self.file);
         let len = len.map_err(|fault| {
-            let at = At::new(name.clone(), self.file, self.line);
+            let at = SourceLocation::new(name.clone(), self.file, self.line);
             Error::Size { what: Quantity::Length, at: Box::new(at), text: self.text.to_owned(), fault }
         })?;
-        Ok(Described::Buffer(Box::new(DescribedBuffer {
+        Ok(ArgumentDescription::Buffer(Box::new(BufferDescription {
             name,
             file,
             line: self.line,
@@ -174,7 +178,7 @@ impl Declaration<'_> {
 /// # Errors
 ///
 /// A length without a value.
-pub fn describe_records<R: Record>(list: &[R], name: &str) -> Result<Described> {
+pub fn describe_records<R: ArgumentRecord>(list: &[R], name: &str) -> Result<ArgumentDescription> {
     let one = |(at, record): (usize, &R)| record.describe(&format!("{name}[{at}]"), Token);
-    list.iter().enumerate().map(one).collect::<Result<_>>().map(Described::List)
+    list.iter().enumerate().map(one).collect::<Result<_>>().map(ArgumentDescription::List)
 }

@@ -4,7 +4,7 @@
 //! or a buffer that an exec returns a view of, has an event for each stream that uses it, and conflicting uses
 //! wait for all of them.
 //!
-//! The events are cudarc's, but its guards record them through a context object of the runtime ([`Quiet`]). So
+//! The events are cudarc's, but its guards record them through a context object of the runtime ([`RuntimeContext`]). So
 //! they are recorded even if the user's context object does not track events or holds an error, and a failure
 //! to record is noticed.
 
@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, SyncOnDrop};
 
-use crate::cuda::{self, Context, Driver, Event, Outcome, Quiet, Stream};
+use crate::cuda::{self, Context, Driver, Event, Outcome, RuntimeContext, Stream};
 use crate::waits::{self, StreamKey};
 
 /// The uses by one stream.
 #[derive(Debug)]
-pub(crate) struct Use {
+pub(crate) struct StreamUse {
     key: StreamKey,
     ctx: Arc<CudaContext>,
-    quiet: &'static Quiet,
+    runtime_context: &'static RuntimeContext,
     /// The user's stream, for the guard.
     stream: Arc<CudaStream>,
     event: CudaEvent,
@@ -30,38 +30,38 @@ pub(crate) struct Use {
     used: AtomicBool,
     wrote: AtomicBool,
     /// True if the stream has waited for the launch that made the output.
-    behind: AtomicBool,
+    waited: AtomicBool,
 }
 
-impl Use {
+impl StreamUse {
     /// Returns the state of a stream without uses. Its context must be current.
-    fn new(driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Use> {
-        let quiet = Quiet::of(driver, ctx)?;
-        Ok(Use {
+    fn new(driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<StreamUse> {
+        let runtime_context = RuntimeContext::get(driver, ctx)?;
+        Ok(StreamUse {
             key,
             ctx: ctx.clone(),
-            quiet,
-            stream: quiet.stream(key.raw),
-            event: quiet.event()?,
-            failures: AtomicU64::new(quiet.failures()),
+            runtime_context,
+            stream: runtime_context.stream(key.raw),
+            event: runtime_context.event()?,
+            failures: AtomicU64::new(runtime_context.failures()),
             used: AtomicBool::new(false),
             wrote: AtomicBool::new(false),
-            behind: AtomicBool::new(false),
+            waited: AtomicBool::new(false),
         })
     }
 
     fn is_recorded(&self) -> bool {
-        self.quiet.failures() == self.failures.load(Ordering::Acquire)
+        self.runtime_context.failures() == self.failures.load(Ordering::Acquire)
     }
 
     /// Orders a stream after the use.
     fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
-        let failures = self.quiet.failures();
+        let failures = self.runtime_context.failures();
         if failures == self.failures.load(Ordering::Acquire) {
-            return waits::behind(driver, stream, Event::of(&self.event));
+            return waits::order_or_wait(driver, stream, Event::from_cudarc(&self.event));
         }
         // The event may not have been recorded. Then only waiting for the whole context is sufficient.
-        driver.enter(Context::of(&self.ctx))?;
+        driver.enter(Context::from_cudarc(&self.ctx))?;
         driver.synchronize_context()?;
         self.failures.store(failures, Ordering::Release);
         Ok(())
@@ -70,17 +70,17 @@ impl Use {
 
 /// The uses of some memory: of an output from its launch to its end, or of a buffer between two launches.
 #[derive(Debug, Default)]
-pub(crate) struct Uses(Vec<Arc<Use>>);
+pub(crate) struct StreamUses(Vec<Arc<StreamUse>>);
 
-impl Uses {
+impl StreamUses {
     /// Clears the uses, and drops streams without uses since the last call. No guard may exist.
     pub fn renew(&mut self) {
         self.0.retain(|used| used.used.load(Ordering::Relaxed));
         for used in &self.0 {
             used.used.store(false, Ordering::Relaxed);
             used.wrote.store(false, Ordering::Relaxed);
-            used.behind.store(false, Ordering::Relaxed);
-            used.failures.store(used.quiet.failures(), Ordering::Release);
+            used.waited.store(false, Ordering::Relaxed);
+            used.failures.store(used.runtime_context.failures(), Ordering::Release);
         }
     }
 
@@ -123,22 +123,29 @@ impl Uses {
         if self.0.len() < 2 {
             return;
         }
-        let over = |known: &Use| known.is_recorded() && driver.is_over(Event::of(&known.event)) == Ok(true);
+        let over = |known: &StreamUse| {
+            known.is_recorded() && driver.is_over(Event::from_cudarc(&known.event)) == Ok(true)
+        };
         driver.relaxed(|| self.0.retain(|known| !over(known)));
     }
 
     /// Returns the entry of a stream, and adds it if needed.
-    pub fn of(&mut self, driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Arc<Use>> {
+    pub fn entry(
+        &mut self,
+        driver: &Driver,
+        key: StreamKey,
+        ctx: &Arc<CudaContext>,
+    ) -> Outcome<Arc<StreamUse>> {
         if let Some(known) = self.0.iter().find(|known| known.key.is(&key)) {
             return Ok(known.clone());
         }
-        let new = Arc::new(Use::new(driver, key, ctx)?);
+        let new = Arc::new(StreamUse::new(driver, key, ctx)?);
         self.0.push(new.clone());
         Ok(new)
     }
 }
 
-impl Use {
+impl StreamUse {
     fn mark(&self, write: bool) {
         self.used.store(true, Ordering::Relaxed);
         self.wrote.fetch_or(write, Ordering::Relaxed);
@@ -146,41 +153,41 @@ impl Use {
 
     /// Begins a use in the stream. The drop of the guard records it. The guard may exist until the uses are
     /// cleared.
-    pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
+    pub fn note<'a>(self: &Arc<StreamUse>, write: bool) -> SyncOnDrop<'a> {
         self.mark(write);
         let held = cuda::held(self);
         SyncOnDrop::Record(Some((&held.event, &held.stream)))
     }
 
-    /// Like [`Use::note`], but uses the guard by which cudarc records the use in the memory's own events.
+    /// Like [`StreamUse::note`], but uses the guard by which cudarc records the use in the memory's own events.
     pub fn note_by<'a>(
-        self: &Arc<Use>,
+        self: &Arc<StreamUse>,
         write: bool,
         cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
     ) -> Outcome<SyncOnDrop<'a>> {
         let held = cuda::held(self);
-        let guard = self.quiet.watch("cuStreamWaitEvent", || cudarc(&held.stream))?;
+        let guard = self.runtime_context.watch("cuStreamWaitEvent", || cudarc(&held.stream))?;
         self.mark(write);
         Ok(guard)
     }
 
     /// Returns true if the stream has waited for the launch.
-    pub fn is_behind(&self) -> bool {
-        self.behind.load(Ordering::Relaxed)
+    pub fn has_waited(&self) -> bool {
+        self.waited.load(Ordering::Relaxed)
     }
 
     /// Records that the stream has waited for the launch.
-    pub fn set_behind(&self) {
-        self.behind.store(true, Ordering::Relaxed);
+    pub fn set_waited(&self) {
+        self.waited.store(true, Ordering::Relaxed);
     }
 }
 
 /// The uses of an operand through views, which no launch has been ordered after yet.
 #[derive(Debug, Default)]
-pub(crate) struct Lendings(Mutex<Uses>);
+pub(crate) struct ViewUses(Mutex<StreamUses>);
 
-impl Lendings {
-    pub fn lock(&self) -> MutexGuard<'_, Uses> {
+impl ViewUses {
+    pub fn lock(&self) -> MutexGuard<'_, StreamUses> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

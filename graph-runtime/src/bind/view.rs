@@ -10,29 +10,29 @@ use cudarc::driver::{
 use cuweave_core::index::wide;
 
 use super::buffer::Buffer;
-use super::ledger::Tracked;
-use super::lending::LentOperand;
-use super::output::Slot;
+use super::ledger::TrackedBuffer;
+use super::output::OutputSlot;
+use super::view_order::ViewedOperand;
 
 /// The memory that a view refers to. It orders the view's uses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Source<'v> {
+pub(crate) enum ViewMemory<'v> {
     /// An output.
-    Output(&'v Arc<Slot>),
+    Output(&'v Arc<OutputSlot>),
     /// A bound buffer of an exec.
-    Operand(LentOperand<'v>),
+    Operand(ViewedOperand<'v>),
     /// A [`Buffer`], inside [`Buffer::with`] or [`Buffer::with_mut`].
-    Buffer(&'v Tracked),
+    Buffer(&'v TrackedBuffer),
     /// A cudarc buffer, whose uses cudarc records.
     Plain,
     /// No access: the address is 0, which no call accepts.
     Nothing,
 }
 
-impl Source<'_> {
+impl ViewMemory<'_> {
     /// Orders a use of `address` by a stream. `cudarc` does it in cudarc's way. Returns the address, and the
     /// guard that records the use. The address is 0 if the use cannot be ordered.
-    fn reach<'a>(
+    fn order_use<'a>(
         &self,
         address: u64,
         stream: &'a CudaStream,
@@ -40,11 +40,13 @@ impl Source<'_> {
         cudarc: impl FnOnce(&'a CudaStream) -> (u64, SyncOnDrop<'a>),
     ) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
         let guard = match self {
-            Source::Output(slot) => slot.reach(stream, write),
-            Source::Operand(operand) => operand.reach(stream, write, |quiet| cudarc(quiet).1),
-            Source::Buffer(tracked) => tracked.reach(stream, write),
-            Source::Plain => return cudarc(stream),
-            Source::Nothing => None,
+            ViewMemory::Output(slot) => slot.order_use(stream, write),
+            ViewMemory::Operand(operand) => {
+                operand.order_use(stream, write, |runtime_context| cudarc(runtime_context).1)
+            }
+            ViewMemory::Buffer(tracked) => tracked.order_use(stream, write),
+            ViewMemory::Plain => return cudarc(stream),
+            ViewMemory::Nothing => None,
         };
         pointer(address, guard)
     }
@@ -65,7 +67,7 @@ impl Source<'_> {
 /// recorded in the context (`CudaContext::check_err`). If the stream is capturing, the host waits for the
 /// earlier uses, and the captured work may only run while the view exists.
 pub struct DeviceView<'v, T> {
-    pub(crate) source: Source<'v>,
+    pub(crate) source: ViewMemory<'v>,
     pub(crate) address: u64,
     /// The underlying view, for graphs that bind this one.
     pub(crate) view: CudaView<'v, T>,
@@ -74,55 +76,55 @@ pub struct DeviceView<'v, T> {
 
 /// A mutable view of device memory: a device buffer for cudarc, like [`DeviceView`].
 pub struct DeviceViewMut<'v, T> {
-    pub(crate) source: Source<'v>,
+    pub(crate) source: ViewMemory<'v>,
     pub(crate) address: u64,
     /// The underlying view, for graphs that bind this one.
-    pub(crate) view: Mutable<'v, T>,
+    pub(crate) view: MutableElements<'v, T>,
     pub(crate) buffer: Option<&'v Buffer<T>>,
 }
 
 /// The elements of a mutable view.
-pub(crate) enum Mutable<'v, T> {
+pub(crate) enum MutableElements<'v, T> {
     /// A cudarc buffer.
     Cudarc(CudaViewMut<'v, T>),
     /// A [`Buffer`]. Nothing else can use it while this view exists.
     Buffer(CudaView<'v, T>),
 }
 
-impl<T> Mutable<'_, T> {
+impl<T> MutableElements<'_, T> {
     pub fn part(&self) -> &dyn DevicePtr<T> {
         match self {
-            Mutable::Cudarc(view) => view,
-            Mutable::Buffer(view) => view,
+            MutableElements::Cudarc(view) => view,
+            MutableElements::Buffer(view) => view,
         }
     }
 
-    pub fn all_mut(&mut self) -> Mutable<'_, T> {
+    pub fn all_mut(&mut self) -> MutableElements<'_, T> {
         match self {
-            Mutable::Cudarc(view) => Mutable::Cudarc(view.slice_mut(..)),
-            Mutable::Buffer(view) => Mutable::Buffer(view.slice(..)),
+            MutableElements::Cudarc(view) => MutableElements::Cudarc(view.slice_mut(..)),
+            MutableElements::Buffer(view) => MutableElements::Buffer(view.slice(..)),
         }
     }
 
     pub fn as_view(&self) -> CudaView<'_, T> {
         match self {
-            Mutable::Cudarc(view) => view.as_view(),
-            Mutable::Buffer(view) => view.slice(..),
+            MutableElements::Cudarc(view) => view.as_view(),
+            MutableElements::Buffer(view) => view.slice(..),
         }
     }
 
-    fn try_slice_mut(&mut self, range: std::ops::Range<usize>) -> Option<Mutable<'_, T>> {
+    fn try_slice_mut(&mut self, range: std::ops::Range<usize>) -> Option<MutableElements<'_, T>> {
         Some(match self {
-            Mutable::Cudarc(view) => Mutable::Cudarc(view.try_slice_mut(range)?),
-            Mutable::Buffer(view) => Mutable::Buffer(view.try_slice(range)?),
+            MutableElements::Cudarc(view) => MutableElements::Cudarc(view.try_slice_mut(range)?),
+            MutableElements::Buffer(view) => MutableElements::Buffer(view.try_slice(range)?),
         })
     }
 
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
         match self {
-            Mutable::Cudarc(view) => view.device_ptr_mut(stream),
+            MutableElements::Cudarc(view) => view.device_ptr_mut(stream),
             // The source of such a view orders its uses, so this is never the pointer that the user gets.
-            Mutable::Buffer(_) => (0, SyncOnDrop::Record(None)),
+            MutableElements::Buffer(_) => (0, SyncOnDrop::Record(None)),
         }
     }
 }
@@ -260,7 +262,7 @@ macro_rules! device_buffers {
             /// Returns the buffer that an exec has bound, if this view refers to it without access to its
             /// elements.
             pub(crate) fn bound_buffer(&self) -> Option<&Buffer<T>> {
-                self.buffer.filter(|_| matches!(self.source, Source::Nothing))
+                self.buffer.filter(|_| matches!(self.source, ViewMemory::Nothing))
             }
         }
 
@@ -277,7 +279,7 @@ macro_rules! device_buffers {
         impl<T> DevicePtr<T> for $name<'_, T> {
             fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
                 let part = self.part();
-                self.source.reach(self.address, stream, false, |stream| part.device_ptr(stream))
+                self.source.order_use(self.address, stream, false, |stream| part.device_ptr(stream))
             }
         }
 
@@ -294,6 +296,6 @@ device_buffers!(DeviceView DeviceViewMut);
 impl<T> DevicePtrMut<T> for DeviceViewMut<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
         let (source, address, view) = (self.source, self.address, &mut self.view);
-        source.reach(address, stream, true, |stream| view.device_ptr_mut(stream))
+        source.order_use(address, stream, true, |stream| view.device_ptr_mut(stream))
     }
 }

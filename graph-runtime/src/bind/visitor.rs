@@ -9,15 +9,15 @@ use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHos
 use cuweave_core::ids::Device;
 use cuweave_core::index::Vector;
 
-use crate::cuda::{self, Context, Event, Failure, Quiet, Stream};
+use crate::cuda::{self, Context, Event, Failure, RuntimeContext, Stream};
 use crate::error::{Error, MemoryKind, Result};
 use crate::waits::SideStream;
 
 use super::buffer::Buffer;
 use super::hint::Hint;
-use super::lending::LentOperand;
 use super::operand::{Operand, Owners};
-use super::output::{OutputDescription, Slot};
+use super::output::{OutputDescription, OutputSlot};
+use super::view_order::ViewedOperand;
 
 /// Collects the operands of bound arguments. After the first error, further arguments are ignored.
 pub struct Visitor<'v> {
@@ -69,7 +69,7 @@ impl<'v> Visitor<'v> {
         let driver = cuda::driver()?;
         for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
         {
-            if owner.within(driver, Context::of(self.ctx()), || driver.is_capturing(owner.raw))? {
+            if owner.within(driver, Context::from_cudarc(self.ctx()), || driver.is_capturing(owner.raw))? {
                 return Err(Error::OwnerCapturing);
             }
         }
@@ -90,14 +90,14 @@ impl<'v> Visitor<'v> {
     fn try_push(
         &mut self,
         stream: &Arc<CudaStream>,
-        operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+        operand: impl FnOnce(&CudaStream, &RuntimeContext) -> std::result::Result<Operand, Failure>,
     ) {
         if self.error.is_some() {
             return;
         }
         let found = self.of_owner(stream, operand).and_then(|found| {
             if found.device.is_some_and(|device| device != Device::FIRST) {
-                cuda::driver()?.enter(Context::of(self.ctx()))?;
+                cuda::driver()?.enter(Context::from_cudarc(self.ctx()))?;
             }
             Ok(found)
         });
@@ -110,20 +110,20 @@ impl<'v> Visitor<'v> {
     fn of_owner(
         &mut self,
         stream: &Arc<CudaStream>,
-        operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+        operand: impl FnOnce(&CudaStream, &RuntimeContext) -> std::result::Result<Operand, Failure>,
     ) -> Result<Operand> {
         let driver = cuda::driver()?;
         let Some(device) = self.device_of(stream.context()) else {
             // A buffer of another context is rejected later. Its streams and events are not used.
-            let quiet = Quiet::of(driver, self.ctx())?;
-            return Ok(Operand { device: None, owner: None, ..operand(stream, quiet)? });
+            let runtime_context = RuntimeContext::get(driver, self.ctx())?;
+            return Ok(Operand { device: None, owner: None, ..operand(stream, runtime_context)? });
         };
         if device != Device::FIRST {
-            driver.enter(Context::of(stream.context()))?;
+            driver.enter(Context::from_cudarc(stream.context()))?;
         }
-        let quiet = Quiet::of(driver, stream.context())?;
+        let runtime_context = RuntimeContext::get(driver, stream.context())?;
         let first = device == Device::FIRST;
-        let elsewhere = if first { Context::NONE } else { Context::of(stream.context()) };
+        let elsewhere = if first { Context::NONE } else { Context::from_cudarc(stream.context()) };
         let at = self.owners.index(driver, stream, elsewhere)?;
         self.waiting.resize(self.owners.list.len(), None);
         let owner = match &mut self.waiting[at] {
@@ -133,25 +133,25 @@ impl<'v> Visitor<'v> {
                 if driver.is_capturing(raw)? {
                     return Err(Error::OwnerCapturing);
                 }
-                unasked.insert(quiet.stream(raw)).clone()
+                unasked.insert(runtime_context.stream(raw)).clone()
             }
         };
-        let per_thread = Stream::of(stream).is_per_thread();
-        let found = operand(&owner, quiet)?;
+        let per_thread = Stream::from_cudarc(stream).is_per_thread();
+        let found = operand(&owner, runtime_context)?;
         Ok(Operand { device: Some(device), elsewhere, owner: Some(at), per_thread, ..found })
     }
 
     /// Adds `len` elements of another graph's output, starting at `address`.
     pub(crate) fn output<T>(
         &mut self,
-        slot: &Arc<Slot>,
+        slot: &Arc<OutputSlot>,
         stream: &Arc<CudaStream>,
         address: u64,
         len: usize,
         exclusive: bool,
     ) {
         self.try_push(stream, |owner, _| {
-            slot.bind(Stream::of(owner), exclusive)?;
+            slot.bind(Stream::from_cudarc(owner), exclusive)?;
             let operand = Operand::new::<T>(MemoryKind::Device, address, len, true, exclusive);
             Ok(Operand { output: Some(slot.clone()), ..operand })
         });
@@ -161,7 +161,7 @@ impl<'v> Visitor<'v> {
     pub(crate) fn shared<T, B: DevicePtr<T>>(
         &mut self,
         buffer: &B,
-        lent: Option<LentOperand>,
+        lent: Option<ViewedOperand>,
         borrowed: bool,
     ) {
         self.device::<T>(buffer.stream(), buffer.len(), lent, borrowed, false, |owner| {
@@ -174,7 +174,7 @@ impl<'v> Visitor<'v> {
     pub(crate) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(
         &mut self,
         buffer: &mut B,
-        lent: Option<LentOperand>,
+        lent: Option<ViewedOperand>,
         borrowed: bool,
     ) {
         let (stream, len) = (buffer.stream().clone(), buffer.len());
@@ -193,16 +193,16 @@ impl<'v> Visitor<'v> {
         &mut self,
         stream: &Arc<CudaStream>,
         len: usize,
-        lent: Option<LentOperand>,
+        lent: Option<ViewedOperand>,
         borrowed: bool,
         exclusive: bool,
         events: impl FnOnce(&CudaStream) -> (u64, [Event; 2]),
     ) {
-        self.try_push(stream, |owner, quiet| {
+        self.try_push(stream, |owner, runtime_context| {
             if let Some(lent) = lent {
-                lent.order(Stream::of(owner), None, exclusive)?;
+                lent.order(Stream::from_cudarc(owner), None, exclusive)?;
             }
-            let (address, [read, write]) = quiet.watch("cuStreamWaitEvent", || events(owner))?;
+            let (address, [read, write]) = runtime_context.watch("cuStreamWaitEvent", || events(owner))?;
             let recorded = if borrowed { write } else { Event::NONE };
             let operand = Operand::new::<T>(MemoryKind::Device, address, len, borrowed, exclusive);
             Ok(Operand { read, write, recorded, ..operand })
@@ -241,14 +241,15 @@ impl<'v> Visitor<'v> {
     ) -> Result<Operand> {
         let driver = cuda::driver()?;
         let ctx = &self.contexts[device];
-        driver.enter(Context::of(ctx))?;
-        let quiet = Quiet::of(driver, ctx)?;
+        driver.enter(Context::from_cudarc(ctx))?;
+        let runtime_context = RuntimeContext::get(driver, ctx)?;
         // cudarc only returns the event together with a stream's wait for it. The side stream has no other
         // work.
-        let side = SideStream::of(driver, ctx)?;
-        let stream = quiet.stream(side.raw());
-        let (address, read) = quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
-        driver.enter(Context::of(self.ctx()))?;
+        let side = SideStream::shared(driver, ctx)?;
+        let stream = runtime_context.stream(side.raw());
+        let (address, read) =
+            runtime_context.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?;
+        driver.enter(Context::from_cudarc(self.ctx()))?;
         let side = (**ctx != **self.ctx()).then_some(side);
         Ok(Operand { device: Some(device), read, side, ..operand(address) })
     }
@@ -267,7 +268,7 @@ impl<'v> Visitor<'v> {
         let tracked = buffer.tracked();
         let operand = Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), false, exclusive);
         // Managed memory is valid on all devices, whatever context it was allocated in.
-        let everywhere = tracked.unified.is_some().then_some(Device::FIRST);
+        let everywhere = tracked.managed_state.is_some().then_some(Device::FIRST);
         let device = self.device_of(buffer.context()).or(everywhere);
         self.found.push(Operand { device, shared: Some(tracked.clone()), ..operand });
     }
@@ -286,7 +287,7 @@ fn reads<T>(buffer: &impl DevicePtr<T>, stream: &CudaStream) -> (u64, Event) {
 
 /// Returns the event of a guard without recording it, since there was no use.
 fn unused(guard: SyncOnDrop<'_>) -> Event {
-    let event = cuda::guarded(&guard);
+    let event = cuda::guard_event(&guard);
     std::mem::forget(guard);
     event
 }

@@ -21,22 +21,22 @@ mod plan;
 mod profile;
 mod program;
 
-pub(crate) use arguments::answers::Asked;
+pub(crate) use arguments::answers::BodyEvaluator;
 pub use arguments::body::{Body, Sets};
 pub(crate) use arguments::checks::{
-    check_host_statements, check_moved, check_new_overlap, check_operands, check_overlap, follow_hints,
+    apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
 };
 pub(crate) use arguments::devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};
-pub use arguments::given::{CalledItem, Given, LaunchedItem};
-pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, Value};
+pub use arguments::given::{ArgumentReader, CalledItem, LaunchedItem};
+pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, ScalarValue};
 pub(crate) use arguments::recursion::check_recursion;
-pub(crate) use bounds::quick::Quick;
-pub use calls::capture::Capture;
+pub(crate) use bounds::linear::LinearBounds;
+pub use calls::capture::CallCapture;
+pub(crate) use calls::collective_order::CollectiveOrder;
 pub use calls::order::{CollectiveEntry, Collectives};
-pub(crate) use calls::turns::Turns;
-pub(crate) use conditional::choice::is_one_node;
-pub(crate) use conditional::counted::{Counted, WORDS as RECORD_WORDS};
-pub use cuweave_core::compile::Rules;
+pub(crate) use conditional::counted::{CountedLoop, RECORD_WORDS};
+pub(crate) use conditional::setters::is_one_node;
+pub use cuweave_core::compile::LaunchRules;
 pub(crate) use graph::adding::add_nodes;
 pub(crate) use graph::annotate;
 pub(crate) use graph::built::BuiltGraph;
@@ -49,5 +49,5 @@ pub(crate) use plan::planning::{PlanOptions, plan};
 #[cfg(feature = "inspect")]
 pub(crate) use plan::traffic::traffic;
 #[cfg(feature = "inspect")]
-pub(crate) use profile::serial::Serial;
+pub(crate) use profile::serial::SerialGraph;
 pub(crate) use program::plans::flattened;

@@ -10,23 +10,23 @@ use cuweave_core::index::narrow;
 use cuweave_core::ir::Origin;
 
 use crate::bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Buffer, DeviceView, DeviceViewMut,
-    Exclusive, ExclusivePinned, Hint, Managed, Output, OutputDescription, Shared, SharedPinned, Taken,
-    Visitor,
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, BoundExclusive, BoundExclusivePinned,
+    BoundShared, BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Hint, Managed, Output,
+    OutputDescription, Visitor,
 };
 
 /// The type of a buffer's elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Element {
+pub(super) struct ElementType {
     pub id: TypeId,
     pub name: &'static str,
     pub size: u32,
     pub align: u32,
 }
 
-impl Element {
-    pub fn of<T: 'static>() -> Element {
-        Element {
+impl ElementType {
+    pub fn of<T: 'static>() -> ElementType {
+        ElementType {
             id: TypeId::of::<T>(),
             name: type_name::<T>(),
             size: narrow(size_of::<T>()),
@@ -35,7 +35,7 @@ impl Element {
     }
 
     /// Returns the element type of a buffer that a graph function returns. Only known types get their name.
-    pub fn known(id: TypeId, size: u32, align: u32) -> Element {
+    pub fn from_declared(id: TypeId, size: u32, align: u32) -> ElementType {
         macro_rules! names {
             ($($ty:ty)*) => {
                 [$((TypeId::of::<$ty>(), type_name::<$ty>())),*]
@@ -43,24 +43,24 @@ impl Element {
         }
         let names = names!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 bool);
         let name = names.iter().find(|(known, _)| *known == id).map_or("_", |(_, name)| name);
-        Element { id, name, size, align }
+        ElementType { id, name, size, align }
     }
 }
 
 /// A buffer bound to an argument.
-pub struct Binding<'a> {
+pub struct ArgumentBinding<'a> {
     /// `None` after it was given back.
-    bound: Option<Box<dyn Erased + Send + 'a>>,
-    pub(super) element: Element,
+    bound: Option<Box<dyn ErasedBinding + Send + 'a>>,
+    pub(super) element: ElementType,
     pub(super) origin: Origin,
     /// The hints about its managed memory. A setter keeps the hints of the memory that it replaces.
     hints: Vec<Hint>,
 }
 
-impl fmt::Debug for Binding<'_> {
+impl fmt::Debug for ArgumentBinding<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Binding { element, origin, .. } = self;
-        f.debug_struct("Binding")
+        let ArgumentBinding { element, origin, .. } = self;
+        f.debug_struct("ArgumentBinding")
             .field("element", &element.name)
             .field("origin", origin)
             .finish_non_exhaustive()
@@ -68,51 +68,51 @@ impl fmt::Debug for Binding<'_> {
 }
 
 /// A bound buffer with its element type erased.
-pub(super) trait Erased: Bound {
+pub(super) trait ErasedBinding: Bound {
     /// Returns the type of the memory that the exec owns or shares, if any.
-    fn owned(&self) -> Option<TypeId>;
+    fn owned_type(&self) -> Option<TypeId>;
 
     /// Returns the memory that the exec owns or shares: a `CudaSlice`, a `PinnedHostSlice` or a `Buffer`.
     fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>>;
 }
 
-impl<T: 'static> Erased for Shared<'_, T> {
-    fn owned(&self) -> Option<TypeId> {
+impl<T: 'static> ErasedBinding for BoundShared<'_, T> {
+    fn owned_type(&self) -> Option<TypeId> {
         match self {
-            Shared::Owned(_) => Some(TypeId::of::<CudaSlice<T>>()),
-            Shared::Buffer(_) => Some(TypeId::of::<Buffer<T>>()),
+            BoundShared::Owned(_) => Some(TypeId::of::<CudaSlice<T>>()),
+            BoundShared::Buffer(_) => Some(TypeId::of::<Buffer<T>>()),
             _ => None,
         }
     }
 
     fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
         match *self {
-            Shared::Buffer(buffer) => Some(Box::new(Buffer::clone(&buffer))),
+            BoundShared::Buffer(buffer) => Some(Box::new(Buffer::clone(&buffer))),
             bound => Some(Box::new(bound.into_owned()?)),
         }
     }
 }
 
-impl<T: 'static> Erased for Exclusive<'_, T> {
-    fn owned(&self) -> Option<TypeId> {
+impl<T: 'static> ErasedBinding for BoundExclusive<'_, T> {
+    fn owned_type(&self) -> Option<TypeId> {
         match self {
-            Exclusive::Owned(_) => Some(TypeId::of::<CudaSlice<T>>()),
-            Exclusive::Buffer(_) => Some(TypeId::of::<Buffer<T>>()),
+            BoundExclusive::Owned(_) => Some(TypeId::of::<CudaSlice<T>>()),
+            BoundExclusive::Buffer(_) => Some(TypeId::of::<Buffer<T>>()),
             _ => None,
         }
     }
 
     fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
         match *self {
-            Exclusive::Buffer(buffer) => Some(Box::new(Buffer::clone(&buffer))),
+            BoundExclusive::Buffer(buffer) => Some(Box::new(Buffer::clone(&buffer))),
             bound => Some(Box::new(bound.into_owned()?)),
         }
     }
 }
 
-impl<T: 'static> Erased for SharedPinned<'_, T> {
-    fn owned(&self) -> Option<TypeId> {
-        matches!(self, SharedPinned::Owned(_)).then(TypeId::of::<PinnedHostSlice<T>>)
+impl<T: 'static> ErasedBinding for BoundSharedPinned<'_, T> {
+    fn owned_type(&self) -> Option<TypeId> {
+        matches!(self, BoundSharedPinned::Owned(_)).then(TypeId::of::<PinnedHostSlice<T>>)
     }
 
     fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
@@ -120,9 +120,9 @@ impl<T: 'static> Erased for SharedPinned<'_, T> {
     }
 }
 
-impl<T: 'static> Erased for ExclusivePinned<'_, T> {
-    fn owned(&self) -> Option<TypeId> {
-        matches!(self, ExclusivePinned::Owned(_)).then(TypeId::of::<PinnedHostSlice<T>>)
+impl<T: 'static> ErasedBinding for BoundExclusivePinned<'_, T> {
+    fn owned_type(&self) -> Option<TypeId> {
+        matches!(self, BoundExclusivePinned::Owned(_)).then(TypeId::of::<PinnedHostSlice<T>>)
     }
 
     fn into_owned(self: Box<Self>) -> Option<Box<dyn Any>> {
@@ -130,8 +130,8 @@ impl<T: 'static> Erased for ExclusivePinned<'_, T> {
     }
 }
 
-impl<T: 'static> Erased for Taken<T> {
-    fn owned(&self) -> Option<TypeId> {
+impl<T: 'static> ErasedBinding for BoundTaken<T> {
+    fn owned_type(&self) -> Option<TypeId> {
         None
     }
 
@@ -140,28 +140,36 @@ impl<T: 'static> Erased for Taken<T> {
     }
 }
 
-impl Bound for Binding<'_> {
+impl Bound for ArgumentBinding<'_> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
-        let Binding { bound, hints, .. } = self;
+        let ArgumentBinding { bound, hints, .. } = self;
         visitor.hinted_by(hints.clone().into(), |visitor| {
             bound.iter_mut().for_each(|bound| bound.visit(visitor));
         });
     }
 }
 
-impl<'a> Binding<'a> {
-    pub(super) fn of<T: Storable>(bound: impl Erased + Send + 'a, origin: Origin) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin, hints: Vec::new() }
+impl<'a> ArgumentBinding<'a> {
+    pub(super) fn new<T: Storable>(
+        bound: impl ErasedBinding + Send + 'a,
+        origin: Origin,
+    ) -> ArgumentBinding<'a> {
+        ArgumentBinding {
+            bound: Some(Box::new(bound)),
+            element: ElementType::of::<T>(),
+            origin,
+            hints: Vec::new(),
+        }
     }
 
     /// Returns the binding with hints about its managed memory.
-    pub(super) fn hinted(self, hints: Vec<Hint>) -> Binding<'a> {
-        Binding { hints, ..self }
+    pub(super) fn hinted(self, hints: Vec<Hint>) -> ArgumentBinding<'a> {
+        ArgumentBinding { hints, ..self }
     }
 
     /// Gives the memory back if the exec owns or shares it and it is an `M`.
     pub(super) fn take<M: 'static>(&mut self) -> Option<M> {
-        self.bound.as_ref().filter(|bound| bound.owned() == Some(TypeId::of::<M>()))?;
+        self.bound.as_ref().filter(|bound| bound.owned_type() == Some(TypeId::of::<M>()))?;
         let owned = self.bound.take()?.into_owned()?;
         owned.downcast::<M>().ok().map(|owned| *owned)
     }
@@ -179,7 +187,7 @@ impl<T: Send + Sync + 'static> Storable for T {}
 pub trait Bindable<'a> {
     /// Binds it to an argument of this origin. `None` if such an argument does not accept it.
     #[doc(hidden)]
-    fn bind(self, origin: Origin) -> Option<Binding<'a>>;
+    fn bind(self, origin: Origin) -> Option<ArgumentBinding<'a>>;
 }
 
 pub(super) const SHARED: Origin = Origin::Device { mutable: false };
@@ -191,9 +199,9 @@ pub(super) const TAKEN: Origin = Origin::Taken;
 macro_rules! bindable {
     ($({$($generics:tt)*} $source:ty: $($origin:ident $method:ident),*;)*) => {$(
         impl<$($generics)*> Bindable<'a> for $source {
-            fn bind(self, origin: Origin) -> Option<Binding<'a>> {
+            fn bind(self, origin: Origin) -> Option<ArgumentBinding<'a>> {
                 match origin {
-                    $($origin => Some(Binding::of::<T>(self.$method(), origin)),)*
+                    $($origin => Some(ArgumentBinding::new::<T>(self.$method(), origin)),)*
                     _ => None,
                 }
             }
@@ -208,7 +216,7 @@ bindable! {
     {'a, T: Storable} &Arc<CudaSlice<T>>: SHARED bind_shared;
     {'a, T: Storable} DeviceView<'a, T>: SHARED bind_shared;
     {'a, T: Storable} &DeviceView<'a, T>: SHARED bind_shared;
-    {'a, T: Storable} Shared<'a, T>: SHARED bind_shared;
+    {'a, T: Storable} BoundShared<'a, T>: SHARED bind_shared;
     {'a, 'e, T: Storable} &'a Output<'e, T>: SHARED bind_shared, TAKEN bind_taken;
     {'a, T: Storable} &'a mut CudaSlice<T>: EXCLUSIVE bind_mut;
     {'a, T: Storable} CudaViewMut<'a, T>: EXCLUSIVE bind_mut;
@@ -216,7 +224,7 @@ bindable! {
     {'a, 'e, T: Storable} &'a mut Output<'e, T>: EXCLUSIVE bind_mut;
     {'a, T: Storable} DeviceViewMut<'a, T>: EXCLUSIVE bind_mut;
     {'a, 'b, T: Storable} &'a mut DeviceViewMut<'b, T>: EXCLUSIVE bind_mut;
-    {'a, T: Storable} Exclusive<'a, T>: EXCLUSIVE bind_mut;
+    {'a, T: Storable} BoundExclusive<'a, T>: EXCLUSIVE bind_mut;
     {'a, T: Storable} CudaSlice<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &Buffer<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
@@ -226,11 +234,11 @@ bindable! {
     {'a, T: Storable} &mut Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &'a PinnedHostSlice<T>: PINNED bind_pinned;
     {'a, T: Storable} Arc<PinnedHostSlice<T>>: PINNED bind_pinned;
-    {'a, T: Storable} SharedPinned<'a, T>: PINNED bind_pinned;
+    {'a, T: Storable} BoundSharedPinned<'a, T>: PINNED bind_pinned;
     {'a, T: Storable} &'a mut PinnedHostSlice<T>: PINNED_MUT bind_pinned_mut;
     {'a, T: Storable} PinnedHostSlice<T>: PINNED bind_pinned, PINNED_MUT bind_pinned_mut;
-    {'a, T: Storable} ExclusivePinned<'a, T>: PINNED_MUT bind_pinned_mut;
+    {'a, T: Storable} BoundExclusivePinned<'a, T>: PINNED_MUT bind_pinned_mut;
     {'a, T: Storable} OutputDescription<T>: TAKEN bind_taken;
     {'a, T: Storable} &OutputDescription<T>: TAKEN bind_taken;
-    {'a, T: Storable} Taken<T>: TAKEN bind_taken;
+    {'a, T: Storable} BoundTaken<T>: TAKEN bind_taken;
 }

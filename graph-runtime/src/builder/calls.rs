@@ -5,16 +5,16 @@ use cuweave_core::codes::Code;
 use cuweave_core::ids::CallId;
 use cuweave_core::index::{Index, narrow};
 use cuweave_core::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
-use cuweave_core::kind::Kind;
-use cuweave_core::structure::{Argument as CallArgument, Call as Bindings, CallPlace};
+use cuweave_core::kind::StatementKind;
+use cuweave_core::structure::{Argument as CallArgument, Call as Bindings, CallPosition};
 use cuweave_core::table::{Parameter, TableHandle};
 
 use crate::error::{Error, Result};
 
-use super::bound::Element;
-use super::code::{Call, EnterFunction, Source, Sources};
-use super::handle::{Argument, Handle, Passed, Place, View};
-use super::program::{Program, Site};
+use super::bound::ElementType;
+use super::code::{ArgumentSource, ArgumentSources, Call, EnterFunction};
+use super::handle::{Argument, ArgumentValue, CallSite, Handle, View};
+use super::program::{Program, StatementSite};
 use super::size::Size;
 
 /// The arguments of a call, converted.
@@ -25,23 +25,23 @@ struct CallArguments {
     /// The bindings of the callee's parameters.
     arguments: Vec<CallArgument>,
     /// The sources of their values.
-    sources: Sources,
+    sources: ArgumentSources,
 }
 
 impl Program {
     pub(super) fn call(
         &mut self,
-        place: Place,
+        place: CallSite,
         callee: TableHandle,
         enter: EnterFunction,
         given: &[Argument],
     ) -> Result<Vec<Handle>> {
         let function = callee.program.name.clone();
         let result_name = self.cursor.pending.name.take();
-        let after = self.take_after(&Site { place, name: &function })?;
-        let site = Site { place, name: &function };
+        let after = self.take_after(&StatementSite { place, name: &function })?;
+        let site = StatementSite { place, name: &function };
         let declared: Vec<&str> = callee.arguments.iter().map(|name| &**name).collect();
-        self.count(&site, &function, &declared, given.len())?;
+        self.check_argument_count(&site, &function, &declared, given.len())?;
         let CallArguments { mut accesses, arguments, sources } =
             self.call_arguments(&site, &callee, given)?;
         let at = self.at(place, &function);
@@ -51,9 +51,9 @@ impl Program {
         let results = self.call_results(&callee, place, result_name.as_deref(), statement, &mut accesses);
         let handles = results.iter().map(|buffer| Handle { builder: self.builder, index: buffer.index() });
         let handles: Vec<Handle> = handles.collect();
-        let scalars = self.mentioned(&call.sources);
-        self.calls.push(Bindings { arguments, results, around: Vec::new(), place: CallPlace::Only });
-        let (name, kind) = (function.to_string(), Kind::Call(call));
+        let scalars = self.mentioned_scalars(&call.sources);
+        self.calls.push(Bindings { arguments, results, around: Vec::new(), place: CallPosition::Only });
+        let (name, kind) = (function.to_string(), StatementKind::Call(call));
         self.push(name, place, kind, accesses, after, scalars);
         Ok(handles)
     }
@@ -61,7 +61,7 @@ impl Program {
     /// Checks and converts the arguments of a call.
     fn call_arguments(
         &mut self,
-        site: &Site<'_>,
+        site: &StatementSite<'_>,
         callee: &TableHandle,
         given: &[Argument],
     ) -> Result<CallArguments> {
@@ -72,9 +72,9 @@ impl Program {
             let source = match (self.borrowed(site, argument)?, *parameter) {
                 (None, Parameter::Scalar(_)) => {
                     let source = self.scalar_source(site, argument)?;
-                    let one = Sources { list: vec![source.clone()], texts: Vec::new() };
+                    let one = ArgumentSources { list: vec![source.clone()], texts: Vec::new() };
                     arguments.push(CallArgument::Scalar {
-                        of: self.mentioned(&one).all.into_iter().collect(),
+                        of: self.mentioned_scalars(&one).all.into_iter().collect(),
                         value: None,
                     });
                     source
@@ -88,7 +88,7 @@ impl Program {
                     });
                     let (element, name) = self.element(access.buffer);
                     accesses.push(access);
-                    Source::Buffer(element, name)
+                    ArgumentSource::Buffer(element, name)
                 }
                 (_, Parameter::Host { .. }) => {
                     let message =
@@ -98,7 +98,7 @@ impl Program {
                 }
                 (_, Parameter::Scalar(_) | Parameter::Buffer(_) | Parameter::Array(..))
                 | (_, Parameter::Part | Parameter::Buffers(_)) => {
-                    return Err(self.unfit_scalar(site, argument, function, name));
+                    return Err(self.scalar_misfit_error(site, argument, function, name));
                 }
             };
             sources.list.push(source);
@@ -110,7 +110,7 @@ impl Program {
     /// Returns the access of a buffer argument, and true if its ownership moves to the callee.
     fn call_buffer(
         &mut self,
-        site: &Site<'_>,
+        site: &StatementSite<'_>,
         argument: &Argument,
         view: &View,
         mode: Option<Mode>,
@@ -124,10 +124,10 @@ impl Program {
                 | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
         );
         if !(moved || lent) {
-            self.unfit(site, argument, site.name, parameter, declared_as(origin))?;
+            self.misfit_error(site, argument, site.name, parameter, declared_as(origin))?;
         }
         let part = self.part(site, view)?;
-        self.device_only(site, part.buffer, site.name)?;
+        self.check_device_memory(site, part.buffer, site.name)?;
         if moved && !part.whole {
             let text = self.argument_text(argument);
             let message = format!("`{text}`, a part of a buffer, cannot be handed over");
@@ -135,7 +135,7 @@ impl Program {
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));
         }
         if moved {
-            self.stays_in_body(site, part.buffer)?;
+            self.check_owned_by_body(site, part.buffer)?;
         }
         let mode = mode.unwrap_or(Mode::ReadWrite);
         let access = Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false };
@@ -147,7 +147,7 @@ impl Program {
     fn call_results(
         &mut self,
         callee: &TableHandle,
-        place: Place,
+        place: CallSite,
         name: Option<&str>,
         statement: StatementId,
         accesses: &mut Vec<Access>,
@@ -159,9 +159,10 @@ impl Program {
             .map(|&output| {
                 let declared = &callee.program.buffers[output];
                 let name = name.map_or_else(|| declared.name.to_string(), str::to_owned);
-                let element = Element::known(callee.elements[output], declared.element, declared.align);
+                let element =
+                    ElementType::from_declared(callee.elements[output], declared.element, declared.align);
                 let len = Size::extent(self.builder, self.buffers.len());
-                let site = Site { place, name: &name };
+                let site = StatementSite { place, name: &name };
                 let buffer = self.declare(&site, Origin::Alloc(statement), len, element);
                 let hi = self.buffers[buffer].dim;
                 accesses.push(Access {
@@ -176,7 +177,13 @@ impl Program {
             .collect()
     }
 
-    fn unfit_scalar(&self, site: &Site<'_>, argument: &Argument, callee: &str, parameter: &str) -> Error {
+    fn scalar_misfit_error(
+        &self,
+        site: &StatementSite<'_>,
+        argument: &Argument,
+        callee: &str,
+        parameter: &str,
+    ) -> Error {
         let message = format!(
             "`{}` does not fit the parameter `{parameter}` of `{callee}`",
             self.argument_text(argument)
@@ -185,12 +192,15 @@ impl Program {
     }
 
     /// Returns the text of an argument. Fails if its handles are not of this builder.
-    fn argument_text_of(&self, site: &Site<'_>, argument: &Argument) -> Result<String> {
+    fn argument_text_of(&self, site: &StatementSite<'_>, argument: &Argument) -> Result<String> {
         match &argument.0 {
-            Passed::Lent(view, _) | Passed::Bare(view) => drop(self.own(site, view.of)?),
-            Passed::Nothing | Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => {
-                drop(self.scalar_source(site, argument)?)
+            ArgumentValue::Borrowed(view, _) | ArgumentValue::Bare(view) => {
+                self.resolve_buffer(site, view.handle).map(drop)?
             }
+            ArgumentValue::Absent
+            | ArgumentValue::Value(_)
+            | ArgumentValue::Scalar(..)
+            | ArgumentValue::Size(_) => drop(self.scalar_source(site, argument)?),
         }
         Ok(self.argument_text(argument))
     }

@@ -1,7 +1,7 @@
 //! Evaluates the statements of a builder's graph. Plays the part that generated code has for a graph function.
 //!
 //! `Values` implements `Body`: it returns scalars, evaluates a statement by its index, and enters called
-//! functions. `Sources` keeps the arguments of a statement until the scalars have values.
+//! functions. `ArgumentSources` keeps the arguments of a statement until the scalars have values.
 
 use std::any::TypeId;
 use std::collections::BTreeSet;
@@ -15,80 +15,80 @@ use cuweave_core::condition::Condition;
 use cuweave_core::ids::{BufferId, CallId, ScalarId};
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::StatementId;
-use cuweave_core::kind::{Kind, Stage, SyncWord};
-use cuweave_core::table::{Decoded, Table, TableHandle};
+use cuweave_core::kind::{Stage, StatementKind, SyncOperation};
+use cuweave_core::table::{DecodedFunction, Table, TableHandle};
 
 use crate::bind::{Flag, FlagValue, Semaphore};
-use crate::build::{Body, Given, GivenArgument, Misfit, MisfitArgument, Value};
+use crate::build::{ArgumentReader, Body, GivenArgument, Misfit, MisfitArgument, ScalarValue};
 use crate::cuda::HostWork;
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result, SourceLocation};
 use crate::exec::GraphFn;
 use crate::kernels::Kernel;
 use crate::statements::{Arguments, Dim, Evaluation, dim};
 use crate::token::Token;
 
-use super::bound::{Binding, Element};
+use super::bound::{ArgumentBinding, ElementType};
 use super::config::Configuration;
+use super::messages;
 use super::size::Size;
-use super::words;
 
 /// An argument of a statement, as the builder stores it.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
+pub(super) enum ArgumentSource {
     Buffer(TypeId, &'static str),
     /// An absent buffer.
     Nothing,
-    Value(Value),
+    Value(ScalarValue),
     Scalar(ScalarId),
     Size(Size),
 }
 
-impl Source {
-    pub fn given(&self, scalars: &[Value]) -> GivenArgument {
+impl ArgumentSource {
+    pub fn given(&self, scalars: &[ScalarValue]) -> GivenArgument {
         match self {
-            Source::Buffer(element, name) => GivenArgument::Buffer(*element, name),
-            Source::Nothing => GivenArgument::Nothing,
-            Source::Value(value) => GivenArgument::Value(value.clone()),
-            Source::Scalar(id) => GivenArgument::Value(match scalars.get(id.index()) {
+            ArgumentSource::Buffer(element, name) => GivenArgument::Buffer(*element, name),
+            ArgumentSource::Nothing => GivenArgument::Nothing,
+            ArgumentSource::Value(value) => GivenArgument::Value(value.clone()),
+            ArgumentSource::Scalar(id) => GivenArgument::Value(match scalars.get(id.index()) {
                 Some(value) => value.clone(),
-                None => Value::computed(dim(1u8) / 0u8),
+                None => ScalarValue::computed(dim(1u8) / 0u8),
             }),
-            Source::Size(size) => GivenArgument::Value(Value::computed(size.value(scalars))),
+            ArgumentSource::Size(size) => GivenArgument::Value(ScalarValue::computed(size.value(scalars))),
         }
     }
 }
 
-impl Source {
+impl ArgumentSource {
     /// Adds the scalars that the argument mentions.
     pub fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
         match self {
-            Source::Scalar(id) => drop(scalars.insert(*id)),
-            Source::Size(size) => size.mentions(scalars),
-            Source::Buffer(..) | Source::Nothing | Source::Value(_) => {}
+            ArgumentSource::Scalar(id) => drop(scalars.insert(*id)),
+            ArgumentSource::Size(size) => size.mentions(scalars),
+            ArgumentSource::Buffer(..) | ArgumentSource::Nothing | ArgumentSource::Value(_) => {}
         }
     }
 }
 
 /// The arguments of a statement, and their texts for messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sources {
-    pub list: Vec<Source>,
+pub(super) struct ArgumentSources {
+    pub list: Vec<ArgumentSource>,
     pub texts: Vec<String>,
 }
 
-impl Sources {
-    pub fn given(&self, scalars: &[Value]) -> Vec<GivenArgument> {
+impl ArgumentSources {
+    pub fn given(&self, scalars: &[ScalarValue]) -> Vec<GivenArgument> {
         self.list.iter().map(|source| source.given(scalars)).collect()
     }
 
     /// Converts the arguments by `take`, which returns `None` if one does not fit.
     pub fn take<T>(
         &self,
-        scalars: &[Value],
-        take: impl FnOnce(&mut Given<'_>) -> Option<T>,
+        scalars: &[ScalarValue],
+        take: impl FnOnce(&mut ArgumentReader<'_>) -> Option<T>,
     ) -> std::result::Result<T, MisfitArgument> {
         let arguments = self.given(scalars);
-        let mut given = Given::new(&arguments);
+        let mut given = ArgumentReader::new(&arguments);
         match take(&mut given) {
             Some(taken) => Ok(taken),
             None => Err(given
@@ -99,17 +99,17 @@ impl Sources {
 }
 
 /// Converts the arguments of a launch to the kernel's parameters.
-pub(super) type ArgumentsFunction = fn(&mut Given<'_>, Token) -> Option<Arguments>;
+pub(super) type ArgumentsFunction = fn(&mut ArgumentReader<'_>, Token) -> Option<Arguments>;
 
 /// Enters a graph function.
-pub(super) type EnterFunction = fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
+pub(super) type EnterFunction = fn(&mut ArgumentReader<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
 
 /// A launch.
 pub(super) struct Launch {
     pub kernel: &'static Kernel,
     pub arguments: ArgumentsFunction,
     pub config: Configuration,
-    pub sources: Sources,
+    pub sources: ArgumentSources,
 }
 
 /// A call of a graph function.
@@ -117,36 +117,36 @@ pub(super) struct Call {
     pub id: CallId,
     pub callee: TableHandle,
     pub enter: EnterFunction,
-    pub sources: Sources,
+    pub sources: ArgumentSources,
 }
 
 /// A fill: the element type and the value.
 pub(super) struct Fill {
-    pub element: Element,
-    pub sources: Sources,
+    pub element: ElementType,
+    pub sources: ArgumentSources,
 }
 
 /// The location of a value that the graph waits for, writes or signals.
-pub(super) enum Target {
+pub(super) enum SyncVariable {
     Narrow(Arc<Flag<u32>>),
     Wide(Arc<Flag<u64>>),
-    Buffer(Element),
+    Buffer(ElementType),
     Semaphore(Arc<Semaphore>),
 }
 
 /// A statement that waits for or sets a flag or a semaphore. Its sources are the value of the first launch
 /// and the step.
-pub(super) struct Synced {
-    pub target: Target,
-    pub sources: Sources,
+pub(super) struct BuilderSync {
+    pub target: SyncVariable,
+    pub sources: ArgumentSources,
 }
 
-impl Synced {
+impl BuilderSync {
     /// Records the statement for these values of the scalars. Without an evaluation it only checks them.
     pub fn evaluate(
         &self,
-        word: SyncWord,
-        scalars: &[Value],
+        word: SyncOperation,
+        scalars: &[ScalarValue],
         evaluation: Option<&mut Evaluation<'_>>,
     ) -> std::result::Result<Option<Result<()>>, MisfitArgument> {
         macro_rules! values {
@@ -156,7 +156,7 @@ impl Synced {
             };
         }
         fn of_flag<T: FlagValue>(
-            word: SyncWord,
+            word: SyncOperation,
             flag: &Flag<T>,
             first: T,
             step: T,
@@ -168,7 +168,7 @@ impl Synced {
             }
         }
         fn of_buffer<T: FlagValue>(
-            word: SyncWord,
+            word: SyncOperation,
             first: T,
             step: T,
             evaluation: &mut Evaluation<'_>,
@@ -179,23 +179,23 @@ impl Synced {
             }
         }
         Ok(match &self.target {
-            Target::Narrow(flag) => {
+            SyncVariable::Narrow(flag) => {
                 let (first, step) = values!(u32);
                 evaluation.map(|evaluation| of_flag(word, flag, first, step, evaluation))
             }
-            Target::Wide(flag) => {
+            SyncVariable::Wide(flag) => {
                 let (first, step) = values!(u64);
                 evaluation.map(|evaluation| of_flag(word, flag, first, step, evaluation))
             }
-            Target::Buffer(element) if element.id == TypeId::of::<u32>() => {
+            SyncVariable::Buffer(element) if element.id == TypeId::of::<u32>() => {
                 let (first, step) = values!(u32);
                 evaluation.map(|evaluation| of_buffer(word, first, step, evaluation))
             }
-            Target::Buffer(_) => {
+            SyncVariable::Buffer(_) => {
                 let (first, step) = values!(u64);
                 evaluation.map(|evaluation| of_buffer(word, first, step, evaluation))
             }
-            Target::Semaphore(semaphore) => {
+            SyncVariable::Semaphore(semaphore) => {
                 let (first, step) = values!(u64);
                 evaluation.map(|evaluation| match word.waits() {
                     true => evaluation.wait_semaphore(semaphore, first, step),
@@ -206,17 +206,17 @@ impl Synced {
     }
 
     /// Returns the error for a value that does not fit.
-    pub fn refused(&self, at: &At, word: SyncWord, refused: MisfitArgument) -> Error {
+    pub fn misfit_error(&self, at: &SourceLocation, word: SyncOperation, refused: MisfitArgument) -> Error {
         let MisfitArgument { index, misfit } = refused;
         let parameter = if index == 0 { "first" } else { "step" };
-        words::misfit(at, word.name(), parameter, self.sources.texts.get(index), &misfit)
+        messages::misfit(at, word.name(), parameter, self.sources.texts.get(index), &misfit)
     }
 }
 
 /// The build stage of a builder's statements. Their values are evaluated at build, and again when a scalar is set.
-pub(super) struct Called;
+pub(super) struct BuilderStage;
 
-impl Stage for Called {
+impl Stage for BuilderStage {
     type Launch = Launch;
     type Fill = Fill;
     type Copy = ();
@@ -225,33 +225,36 @@ impl Stage for Called {
     type Condition = Condition;
     type Host = HostWork;
     type Event = Arc<CudaEvent>;
-    type Sync = Synced;
+    type Sync = BuilderSync;
     type Memory = BufferId;
 }
 
 /// Returns the kind of a statement in the written program. `number` maps a builder's buffer to the program's.
-pub fn written_kind(kind: &Kind<Called>, number: &impl Fn(BufferId) -> BufferId) -> Kind {
+pub fn written_kind(
+    kind: &StatementKind<BuilderStage>,
+    number: &impl Fn(BufferId) -> BufferId,
+) -> StatementKind {
     match kind {
-        Kind::Launch(_) => Kind::Launch(()),
-        Kind::Fill(_) => Kind::Fill(()),
-        Kind::Copy(()) => Kind::Copy(()),
-        Kind::Call(call) => Kind::Call(call.id),
-        Kind::Condition(body) => Kind::Condition(*body),
-        Kind::Join(body) => Kind::Join(*body),
-        Kind::Capture(never) => match *never {},
-        Kind::Host(_) => Kind::Host(()),
-        Kind::Record(_) => Kind::Record(()),
-        Kind::Wait(_) => Kind::Wait(()),
-        Kind::Sync(word, _) => Kind::Sync(*word, ()),
-        Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
-        Kind::Free(buffer) => Kind::Free(number(*buffer)),
+        StatementKind::Launch(_) => StatementKind::Launch(()),
+        StatementKind::Fill(_) => StatementKind::Fill(()),
+        StatementKind::Copy(()) => StatementKind::Copy(()),
+        StatementKind::Call(call) => StatementKind::Call(call.id),
+        StatementKind::Condition(body) => StatementKind::Condition(*body),
+        StatementKind::Join(body) => StatementKind::Join(*body),
+        StatementKind::Capture(never) => match *never {},
+        StatementKind::Host(_) => StatementKind::Host(()),
+        StatementKind::Record(_) => StatementKind::Record(()),
+        StatementKind::Wait(_) => StatementKind::Wait(()),
+        StatementKind::Sync(word, _) => StatementKind::Sync(*word, ()),
+        StatementKind::Alloc(buffer) => StatementKind::Alloc(number(*buffer)),
+        StatementKind::Free(buffer) => StatementKind::Free(number(*buffer)),
     }
 }
 
 impl Launch {
     /// Returns the indices of the parameters whose arguments mention a scalar.
     pub fn mentioning(&self, scalar: ScalarId) -> impl Iterator<Item = u32> {
-        let mentions = move |source: &Source| {
+        let mentions = move |source: &ArgumentSource| {
             let mut scalars = BTreeSet::new();
             source.mentions(&mut scalars);
             scalars.contains(&scalar)
@@ -260,25 +263,25 @@ impl Launch {
     }
 
     /// Returns the arguments for these values of the scalars.
-    pub fn arguments(&self, scalars: &[Value]) -> std::result::Result<Arguments, MisfitArgument> {
+    pub fn arguments(&self, scalars: &[ScalarValue]) -> std::result::Result<Arguments, MisfitArgument> {
         self.sources.take(scalars, |given| (self.arguments)(given, Token))
     }
 
     /// Returns the error for an argument that does not fit.
-    pub fn refused(&self, at: &At, refused: MisfitArgument) -> Error {
+    pub fn misfit_error(&self, at: &SourceLocation, refused: MisfitArgument) -> Error {
         let MisfitArgument { index, misfit } = refused;
         let parameter = self.kernel.declared().get(index).map_or("?", |(name, _)| name);
-        words::misfit(at, self.kernel.name, parameter, self.sources.texts.get(index), &misfit)
+        messages::misfit(at, self.kernel.name, parameter, self.sources.texts.get(index), &misfit)
     }
 }
 
 impl Call {
     /// Checks the arguments for these values of the scalars.
-    pub fn check(&self, at: &At, scalars: &[Value]) -> Result<()> {
+    pub fn check(&self, at: &SourceLocation, scalars: &[ScalarValue]) -> Result<()> {
         let entered = self.sources.take(scalars, |given| (self.enter)(given, &mut |_| {}, Token));
         entered.map_err(|MisfitArgument { index, misfit }| {
             let parameter = self.callee.arguments.as_slice().get(index).map_or("?", |name| name);
-            words::misfit(at, &self.callee.program.name, parameter, self.sources.texts.get(index), &misfit)
+            messages::misfit(at, &self.callee.program.name, parameter, self.sources.texts.get(index), &misfit)
         })
     }
 }
@@ -286,8 +289,8 @@ impl Call {
 /// Evaluates a fill. `None` if no fill supports the element type.
 pub(super) fn fill(
     element: TypeId,
-    sources: &Sources,
-    scalars: &[Value],
+    sources: &ArgumentSources,
+    scalars: &[ScalarValue],
     evaluation: Option<&mut Evaluation<'_>>,
 ) -> Option<std::result::Result<Result<()>, Misfit>> {
     macro_rules! filled {
@@ -310,20 +313,20 @@ pub(super) fn fill(
 }
 
 /// The table of a builder's graph and its statements.
-pub(super) struct Code {
-    pub table: Arc<Decoded>,
-    pub steps: Vector<StatementId, Kind<Called>>,
+pub(super) struct BuilderCode {
+    pub table: Arc<DecodedFunction>,
+    pub steps: Vector<StatementId, StatementKind<BuilderStage>>,
     /// The source location of each statement.
-    pub places: Vector<StatementId, At>,
+    pub places: Vector<StatementId, SourceLocation>,
     /// The source location of each scalar.
-    pub symbols: Vector<ScalarId, At>,
+    pub symbols: Vector<ScalarId, SourceLocation>,
 }
 
 /// The arguments to which a builder's graph is bound.
 pub struct Args<'a> {
-    pub(super) code: Arc<Code>,
-    pub(super) scalars: Vec<Value>,
-    pub(super) buffers: Vec<Binding<'a>>,
+    pub(super) code: Arc<BuilderCode>,
+    pub(super) scalars: Vec<ScalarValue>,
+    pub(super) buffers: Vec<ArgumentBinding<'a>>,
     /// The index, among the program's buffers, of each handle's buffer.
     pub(super) ids: Vec<u32>,
     pub(super) builder: u64,
@@ -341,8 +344,8 @@ impl fmt::Debug for Args<'_> {
 /// The values of a builder's scalars, with the statements that use them.
 #[derive(Clone, Copy)]
 pub struct Values<'v> {
-    code: &'v Code,
-    scalars: &'v [Value],
+    code: &'v BuilderCode,
+    scalars: &'v [ScalarValue],
 }
 
 impl fmt::Debug for Values<'_> {
@@ -357,7 +360,7 @@ impl Body for Values<'_> {
     }
 
     fn leaf(&self, number: u32, _: &[i64], _: Token) -> Dim {
-        let scalar = self.scalars.get(size(number)).and_then(Value::dim);
+        let scalar = self.scalars.get(size(number)).and_then(ScalarValue::dim);
         scalar.unwrap_or_else(|| dim(1u8) / 0u8)
     }
 
@@ -365,39 +368,39 @@ impl Body for Values<'_> {
         let id = StatementId::from_u32(step);
         let at = &self.code.places[id];
         match &self.code.steps[id] {
-            Kind::Launch(launch) => {
+            StatementKind::Launch(launch) => {
                 let arguments =
-                    launch.arguments(self.scalars).map_err(|misfit| launch.refused(at, misfit))?;
+                    launch.arguments(self.scalars).map_err(|misfit| launch.misfit_error(at, misfit))?;
                 evaluation.run(launch.kernel, launch.config.with(self.scalars), arguments)
             }
-            Kind::Fill(Fill { element, sources }) => {
+            StatementKind::Fill(Fill { element, sources }) => {
                 match fill(element.id, sources, self.scalars, Some(evaluation)) {
                     Some(Ok(done)) => done,
                     Some(Err(misfit)) => {
-                        Err(words::misfit(at, "fill", "value", sources.texts.first(), &misfit))
+                        Err(messages::misfit(at, "fill", "value", sources.texts.first(), &misfit))
                     }
-                    None => Err(words::not_fillable(at, element.name)),
+                    None => Err(messages::not_fillable(at, element.name)),
                 }
             }
-            Kind::Copy(()) => evaluation.copy(),
-            Kind::Capture(never) => match *never {},
-            Kind::Condition(_) | Kind::Join(_) => Ok(()),
-            Kind::Host(work) => {
+            StatementKind::Copy(()) => evaluation.copy(),
+            StatementKind::Capture(never) => match *never {},
+            StatementKind::Condition(_) | StatementKind::Join(_) => Ok(()),
+            StatementKind::Host(work) => {
                 evaluation.host_work(work.clone());
                 Ok(())
             }
-            Kind::Record(event) => evaluation.record(event),
-            Kind::Wait(event) => evaluation.wait(event),
-            Kind::Sync(word, synced) => synced
+            StatementKind::Record(event) => evaluation.record(event),
+            StatementKind::Wait(event) => evaluation.wait(event),
+            StatementKind::Sync(word, synced) => synced
                 .evaluate(*word, self.scalars, Some(evaluation))
-                .map_err(|misfit| synced.refused(at, *word, misfit))?
+                .map_err(|misfit| synced.misfit_error(at, *word, misfit))?
                 .unwrap_or(Ok(())),
-            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
+            StatementKind::Call(_) | StatementKind::Alloc(_) | StatementKind::Free(_) => Ok(()),
         }
     }
 
     fn enter(&self, step: u32, _: &[i64], enter: &mut dyn FnMut(&dyn Body), _: Token) {
-        if let Kind::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
+        if let StatementKind::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
             let _ = call.sources.take(self.scalars, |given| (call.enter)(given, enter, Token));
         }
     }

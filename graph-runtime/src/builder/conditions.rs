@@ -4,14 +4,14 @@
 use std::ops::Not;
 
 use cuweave_core::codes::Code;
-use cuweave_core::condition::{MOST_VALUES, Test, Word};
+use cuweave_core::condition::{ArmValues, ConditionKeyword, MAX_VALUES};
 
 use crate::error::{Error, Result};
 
-use super::arms::{Arms, Decision};
+use super::arms::{Decision, OpenConditional};
 use super::declarations::Builder;
-use super::handle::{Handle, Place, Statement, View};
-use super::program::{Pending, Site};
+use super::handle::{CallSite, Handle, Statement, View};
+use super::program::{NextStatement, StatementSite};
 
 /// A buffer on which the device branches: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
@@ -119,8 +119,8 @@ impl<'a> Builder<'a> {
         then: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<()> {
         let decision = flag.to_decision();
-        let mut arms = self.program.conditional(Place::caller(), Word::If, None, &decision)?;
-        let done = self.arm(&mut arms, truth(decision.negated), then);
+        let mut arms = self.program.conditional(CallSite::caller(), ConditionKeyword::If, None, &decision)?;
+        let done = self.arm(&mut arms, truth_test(decision.negated), then);
         self.program.end_conditional(&arms, false);
         done
     }
@@ -139,9 +139,9 @@ impl<'a> Builder<'a> {
         otherwise: impl FnOnce(&mut Builder<'a>) -> Result<S>,
     ) -> Result<()> {
         let decision = flag.to_decision();
-        let mut arms = self.program.conditional(Place::caller(), Word::If, None, &decision)?;
-        let first = self.arm(&mut arms, truth(decision.negated), then);
-        let done = first.and_then(|()| self.arm(&mut arms, truth(!decision.negated), otherwise));
+        let mut arms = self.program.conditional(CallSite::caller(), ConditionKeyword::If, None, &decision)?;
+        let first = self.arm(&mut arms, truth_test(decision.negated), then);
+        let done = first.and_then(|()| self.arm(&mut arms, truth_test(!decision.negated), otherwise));
         self.program.end_conditional(&arms, done.is_ok());
         done
     }
@@ -170,12 +170,12 @@ impl<'a> Builder<'a> {
         flag: impl ToDecision,
         body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<Statement> {
-        self.repeat(Place::caller(), None, &flag.to_decision(), body)
+        self.repeat(CallSite::caller(), None, &flag.to_decision(), body)
     }
 
     /// Repeats a body while a flag is not 0, with a limit on the iterations: `#[at_most(n)] while flag { .. }`.
     ///
-    /// [`Exec::turns_of`](super::Exec::turns_of) returns the number of iterations and whether the limit was hit.
+    /// [`Exec::iterations_of`](super::Exec::iterations_of) returns the number of iterations and whether the limit was hit.
     ///
     /// # Errors
     ///
@@ -187,7 +187,7 @@ impl<'a> Builder<'a> {
         most: u32,
         body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<Statement> {
-        self.repeat(Place::caller(), Some(most), &flag.to_decision(), body)
+        self.repeat(CallSite::caller(), Some(most), &flag.to_decision(), body)
     }
 
     /// Begins a choice between bodies by the value of a buffer of one `u32`: `match index { .. }`.
@@ -207,14 +207,14 @@ impl<'a> Builder<'a> {
     /// ```
     #[track_caller]
     pub fn match_(&mut self, index: impl ToDecision) -> Match<'_, 'a> {
-        let (decision, place) = (index.to_decision(), Place::caller());
+        let (decision, place) = (index.to_decision(), CallSite::caller());
         let arms = if decision.negated {
-            self.program.cursor.pending = Pending::default();
-            let site = Site { place, name: "match" };
+            self.program.cursor.pending = NextStatement::default();
+            let site = StatementSite { place, name: "match" };
             let message = "`match` takes a buffer, and not the opposite of one";
             Err(self.program.refuse(&site, Code::CW001, message, None))
         } else {
-            self.program.conditional(place, Word::Match, None, &decision)
+            self.program.conditional(place, ConditionKeyword::Match, None, &decision)
         };
         let panics = self.program.cursor.panics;
         Match { builder: self, place, arms, seen: Vec::new(), panics, ended: false }
@@ -222,19 +222,19 @@ impl<'a> Builder<'a> {
 
     fn repeat<R>(
         &mut self,
-        place: Place,
+        place: CallSite,
         at_most: Option<u32>,
         decision: &Decision,
         body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<Statement> {
-        let mut arms = self.program.conditional(place, Word::While, at_most, decision)?;
-        let done = self.arm(&mut arms, truth(decision.negated), body);
+        let mut arms = self.program.conditional(place, ConditionKeyword::While, at_most, decision)?;
+        let done = self.arm(&mut arms, truth_test(decision.negated), body);
         self.program.end_conditional(&arms, false);
         done?;
-        match arms.around.first() {
+        match arms.begin_and_join.first() {
             Some(&[_, join]) => Ok(self.program.statement(join)),
             None => {
-                let site = Site { place, name: &arms.name };
+                let site = StatementSite { place, name: &arms.name };
                 let message = "the body of this `while` is empty";
                 let help = "write its operand in the body, by a launch, `fill` or `copy`";
                 Err(self.program.refuse(&site, Code::CW001, message, Some(help)))
@@ -247,8 +247,8 @@ impl<'a> Builder<'a> {
 #[must_use = "a `match` ends with `otherwise`"]
 pub struct Match<'m, 'a> {
     builder: &'m mut Builder<'a>,
-    place: Place,
-    arms: Result<Arms>,
+    place: CallSite,
+    arms: Result<OpenConditional>,
     /// The values of the arms so far.
     seen: Vec<u32>,
     /// The number of arms that had panicked before it began.
@@ -268,7 +268,7 @@ impl<'a> Match<'_, 'a> {
     /// returns the error.
     #[track_caller]
     pub fn arm<R>(mut self, values: impl ToValues, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) -> Self {
-        let place = Place::caller();
+        let place = CallSite::caller();
         let mut values = values.to_values();
         values.retain(|value| !self.seen.contains(value));
         if values.is_empty() {
@@ -276,7 +276,7 @@ impl<'a> Match<'_, 'a> {
             return self;
         }
         self.seen.extend(&values);
-        match Test::of(&values, false) {
+        match ArmValues::of(&values, false) {
             Some(test) => self.add(test, body),
             None => self.too_many(place),
         }
@@ -291,13 +291,13 @@ impl<'a> Match<'_, 'a> {
     /// values, more than 8 values, no arm before this one (CW001).
     #[track_caller]
     pub fn otherwise<R>(mut self, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) -> Result<()> {
-        let place = Place::caller();
+        let place = CallSite::caller();
         self.ended = true;
         if self.seen.is_empty() {
             let help = "call the methods of the arm without it";
             self.refuse(place, "a `match` of `_` alone decides nothing", Some(help));
         } else {
-            match Test::of(&self.seen, true) {
+            match ArmValues::of(&self.seen, true) {
                 Some(test) => self.add(test, body),
                 None => self.too_many(place),
             }
@@ -311,7 +311,7 @@ impl<'a> Match<'_, 'a> {
         }
     }
 
-    fn add<R>(&mut self, test: Test, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) {
+    fn add<R>(&mut self, test: ArmValues, body: impl FnOnce(&mut Builder<'a>) -> Result<R>) {
         let Ok(arms) = &mut self.arms else { return };
         match self.builder.arm(arms, test, body) {
             // If the caller forgets the `match`, it keeps the arms so far.
@@ -320,13 +320,14 @@ impl<'a> Match<'_, 'a> {
         }
     }
 
-    fn refuse(&mut self, place: Place, message: &str, help: Option<&str>) {
-        let error = self.builder.program.refuse(&Site { place, name: "match" }, Code::CW001, message, help);
+    fn refuse(&mut self, place: CallSite, message: &str, help: Option<&str>) {
+        let error =
+            self.builder.program.refuse(&StatementSite { place, name: "match" }, Code::CW001, message, help);
         self.fail(error);
     }
 
-    fn too_many(&mut self, place: Place) {
-        let message = format!("a `match` on a buffer tells up to {MOST_VALUES} values apart");
+    fn too_many(&mut self, place: CallSite) {
+        let message = format!("a `match` on a buffer tells up to {MAX_VALUES} values apart");
         self.refuse(place, &message, Some("write several, one in the last arm of another"));
     }
 
@@ -347,12 +348,12 @@ impl Drop for Match<'_, '_> {
         let help = "end it with `otherwise(|b| ..)`, whose body may be empty";
         self.refuse(self.place, "a `match` on a buffer takes all values", Some(help));
         if let Err(error) = &self.arms {
-            self.builder.program.note(error.clone());
+            self.builder.program.keep_fault(error.clone());
         }
     }
 }
 
 /// Returns the test for which the body of an `if` or a `while` runs.
-fn truth(negated: bool) -> Test {
-    Test { others: !negated, ..Test::TRUE }
+fn truth_test(negated: bool) -> ArmValues {
+    ArmValues { others: !negated, ..ArmValues::TRUE }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use cudarc::driver::LaunchConfig;
 use cuweave_core::launches::LaunchShape;
 
-use crate::build::Value;
+use crate::build::ScalarValue;
 use crate::error::ConfigFault;
 use crate::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
 
-use super::size::{Integer, MentionedScalars, Scalar, Size, ToSize, Unsound};
+use super::size::{Integer, MentionedScalars, Scalar, Size, SizeFault, ToSize};
 
 /// A launch configuration over the scalars of a builder.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ impl Configuration {
         sizes.into_iter().flatten()
     }
 
-    pub(super) fn check(&self, builder: u64) -> Result<(), Unsound> {
+    pub(super) fn check(&self, builder: u64) -> Result<(), SizeFault> {
         self.grid().iter().chain(self.block()).try_for_each(|size| size.check(builder))
     }
 
@@ -62,35 +62,35 @@ impl Configuration {
     }
 
     /// Evaluates the configuration for these values of the scalars.
-    pub(super) fn with(&self, scalars: &[Value]) -> Valued {
+    pub(super) fn with(&self, scalars: &[ScalarValue]) -> EvaluatedConfiguration {
         match self {
-            Configuration::Fixed(config) => Valued::Fixed(*config),
-            Configuration::PerItem(config) => Valued::PerItem(*config),
-            Configuration::PerSize(items) => Valued::PerItem(per_item(items.value(scalars))),
+            Configuration::Fixed(config) => EvaluatedConfiguration::Fixed(*config),
+            Configuration::PerItem(config) => EvaluatedConfiguration::PerItem(*config),
+            Configuration::PerSize(items) => EvaluatedConfiguration::PerItem(per_item(items.value(scalars))),
             Configuration::Sizes(sizes) => {
                 let ShapeSizes { grid, block, shared } = &**sizes;
                 let triple = |[x, y, z]: &[Size; 3]| (x.value(scalars), y.value(scalars), z.value(scalars));
-                Valued::Sizes(triple(grid), triple(block), shared.value(scalars))
+                EvaluatedConfiguration::Sizes(triple(grid), triple(block), shared.value(scalars))
             }
         }
     }
 }
 
-type Triple = (Dim, Dim, Dim);
+type DimTriple = (Dim, Dim, Dim);
 
 /// A configuration whose scalars have values.
-pub(super) enum Valued {
+pub(super) enum EvaluatedConfiguration {
     Fixed(LaunchConfig),
     PerItem(PerItem),
-    Sizes(Triple, Triple, Dim),
+    Sizes(DimTriple, DimTriple, Dim),
 }
 
-impl Config for Valued {
+impl Config for EvaluatedConfiguration {
     fn shape(self, limits: BlockLimits) -> Result<LaunchShape, ConfigFault> {
         match self {
-            Valued::Fixed(config) => config.shape(limits),
-            Valued::PerItem(config) => config.shape(limits),
-            Valued::Sizes(grid, block, shared) => (grid, block, shared).shape(limits),
+            EvaluatedConfiguration::Fixed(config) => config.shape(limits),
+            EvaluatedConfiguration::PerItem(config) => config.shape(limits),
+            EvaluatedConfiguration::Sizes(grid, block, shared) => (grid, block, shared).shape(limits),
         }
     }
 }

@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cudarc::driver::CudaContext;
 use cuweave_core::index::{Index, wide};
 use cuweave_core::ir::{self, BufferId, Device, Launches, Memory, Origin, StatementId};
-use cuweave_core::kind::Kind;
+use cuweave_core::kind::StatementKind;
 
 use crate::bind::{BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken};
-use crate::build::Value;
+use crate::build::ScalarValue;
 use crate::error::{Refusal, Result};
 use crate::exec::{Graph, build_on};
 
-use super::bound::{Binding, EXCLUSIVE, Element, PINNED, PINNED_MUT, SHARED, Storable, TAKEN};
+use super::bound::{ArgumentBinding, EXCLUSIVE, ElementType, PINNED, PINNED_MUT, SHARED, Storable, TAKEN};
 use super::code::Args;
-use super::handle::{Handle, Ordered, Place};
+use super::handle::{CallSite, Handle, StatementRef};
 use super::lower;
-use super::program::{Program, Site, Symbol};
+use super::messages;
+use super::program::{BuilderScalar, Program, StatementSite};
 use super::size::{Scalar, Size, ToSize};
-use super::words;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -45,7 +45,7 @@ pub struct Builder<'a> {
     pub(super) contexts: Vec<Arc<CudaContext>>,
     pub(super) program: Program,
     /// The buffers bound to the arguments.
-    pub(super) bound: Vec<(BufferId, Binding<'a>)>,
+    pub(super) bound: Vec<(BufferId, ArgumentBinding<'a>)>,
 }
 
 impl fmt::Debug for Builder<'_> {
@@ -67,20 +67,20 @@ impl<'a> Builder<'a> {
     /// Like [`Builder::new`], with a name for messages and pictures.
     #[track_caller]
     pub fn with_name(ctx: &Arc<CudaContext>, name: &str) -> Builder<'a> {
-        Builder::made(vec![ctx.clone()], name, Place::caller())
+        Builder::made(vec![ctx.clone()], name, CallSite::caller())
     }
 
     /// Returns a builder for a graph over several devices, which [`on`](Builder::on) numbers in this order.
     /// The graph is launched into streams of the first context.
     #[track_caller]
     pub fn over(contexts: &[Arc<CudaContext>], name: &str) -> Builder<'a> {
-        let mut builder = Builder::made(contexts.to_vec(), name, Place::caller());
+        let mut builder = Builder::made(contexts.to_vec(), name, CallSite::caller());
         let devices = builder.program.dim(&wide(contexts.len()).to_size());
         builder.program.options.devices = Some(devices);
         builder
     }
 
-    fn made(contexts: Vec<Arc<CudaContext>>, name: &str, place: Place) -> Builder<'a> {
+    fn made(contexts: Vec<Arc<CudaContext>>, name: &str, place: CallSite) -> Builder<'a> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Builder { contexts, program: Program::new(number, name, place), bound: Vec::new() }
     }
@@ -114,9 +114,9 @@ impl<'a> Builder<'a> {
     #[track_caller]
     pub fn budget(&mut self, bytes: impl ToSize) -> &mut Self {
         let bytes = bytes.to_size();
-        match self.program.check(&Site { place: Place::caller(), name: "budget" }, &bytes) {
+        match self.program.check(&StatementSite { place: CallSite::caller(), name: "budget" }, &bytes) {
             Ok(()) => self.program.options.budget = Some(self.program.dim(&bytes)),
-            Err(error) => self.program.note(error),
+            Err(error) => self.program.keep_fault(error),
         }
         self
     }
@@ -136,7 +136,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for its allocating statement.
-    pub fn after(&mut self, before: impl Into<Ordered>) -> &mut Self {
+    pub fn after(&mut self, before: impl Into<StatementRef>) -> &mut Self {
         self.program.cursor.pending.after.push(before.into());
         self
     }
@@ -148,10 +148,10 @@ impl<'a> Builder<'a> {
     /// Statements of another builder (CW402); an argument instead of an allocation (CW206). The build reports
     /// a cycle (CW204).
     #[track_caller]
-    pub fn edge(&mut self, before: impl Into<Ordered>, after: impl Into<Ordered>) -> Result<()> {
-        let site = Site { place: Place::caller(), name: "edge" };
-        let before = self.program.ordered(&site, before.into())?;
-        let after = self.program.ordered(&site, after.into())?;
+    pub fn edge(&mut self, before: impl Into<StatementRef>, after: impl Into<StatementRef>) -> Result<()> {
+        let site = StatementSite { place: CallSite::caller(), name: "edge" };
+        let before = self.program.resolve_statement(&site, before.into())?;
+        let after = self.program.resolve_statement(&site, after.into())?;
         self.program.statements[after].after.push(before);
         Ok(())
     }
@@ -159,8 +159,8 @@ impl<'a> Builder<'a> {
     /// Declares a scalar argument with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) changes it.
     #[track_caller]
     pub fn scalar<T: Copy + Send + Sync + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
-        self.program.values.push(Value::of(value));
-        let symbol = Symbol { name: name.to_owned(), place: Place::caller() };
+        self.program.values.push(ScalarValue::new(value));
+        let symbol = BuilderScalar { name: name.to_owned(), place: CallSite::caller() };
         Scalar::new(self.program.builder, self.program.scalars.push(symbol))
     }
 
@@ -172,7 +172,12 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         buffer: impl BindShared<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_shared(), SHARED))
+        self.argument(
+            CallSite::caller(),
+            name,
+            len.to_size(),
+            ArgumentBinding::new::<T>(buffer.bind_shared(), SHARED),
+        )
     }
 
     /// Declares an argument `&mut [T; len]`, bound to a buffer of at least `len` elements.
@@ -183,7 +188,12 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         buffer: impl BindMut<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(buffer.bind_mut(), EXCLUSIVE))
+        self.argument(
+            CallSite::caller(),
+            name,
+            len.to_size(),
+            ArgumentBinding::new::<T>(buffer.bind_mut(), EXCLUSIVE),
+        )
     }
 
     /// Declares an argument `&Pinned<[T; len]>`: page-locked host memory, for `copy` and `host`.
@@ -194,7 +204,12 @@ impl<'a> Builder<'a> {
         len: impl ToSize,
         memory: impl BindPinned<'a, T>,
     ) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(memory.bind_pinned(), PINNED))
+        self.argument(
+            CallSite::caller(),
+            name,
+            len.to_size(),
+            ArgumentBinding::new::<T>(memory.bind_pinned(), PINNED),
+        )
     }
 
     /// Declares an argument `&mut Pinned<[T; len]>`: page-locked host memory, for `copy` and `host`.
@@ -206,10 +221,10 @@ impl<'a> Builder<'a> {
         memory: impl BindPinnedMut<'a, T>,
     ) -> Handle {
         self.argument(
-            Place::caller(),
+            CallSite::caller(),
             name,
             len.to_size(),
-            Binding::of::<T>(memory.bind_pinned_mut(), PINNED_MUT),
+            ArgumentBinding::new::<T>(memory.bind_pinned_mut(), PINNED_MUT),
         )
     }
 
@@ -217,11 +232,16 @@ impl<'a> Builder<'a> {
     /// [`Exec::launch_with`](super::Exec::launch_with) hands it over, and this graph frees it.
     #[track_caller]
     pub fn taken<T: Storable>(&mut self, name: &str, len: impl ToSize, output: impl BindTaken<T>) -> Handle {
-        self.argument(Place::caller(), name, len.to_size(), Binding::of::<T>(output.bind_taken(), TAKEN))
+        self.argument(
+            CallSite::caller(),
+            name,
+            len.to_size(),
+            ArgumentBinding::new::<T>(output.bind_taken(), TAKEN),
+        )
     }
 
-    fn argument(&mut self, place: Place, name: &str, len: Size, bound: Binding<'a>) -> Handle {
-        let buffer = self.program.declare(&Site { place, name }, bound.origin, len, bound.element);
+    fn argument(&mut self, place: CallSite, name: &str, len: Size, bound: ArgumentBinding<'a>) -> Handle {
+        let buffer = self.program.declare(&StatementSite { place, name }, bound.origin, len, bound.element);
         self.bound.push((buffer, bound));
         self.handle(buffer)
     }
@@ -235,7 +255,7 @@ impl<'a> Builder<'a> {
     /// An invalid length or order is reported by the build.
     #[track_caller]
     pub fn alloc<T: 'static>(&mut self, len: impl ToSize) -> Handle {
-        let place = Place::caller();
+        let place = CallSite::caller();
         let statement = StatementId::new(self.program.statements.len());
         let name = self
             .program
@@ -244,13 +264,14 @@ impl<'a> Builder<'a> {
             .name
             .take()
             .unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
-        let site = Site { place, name: &name };
+        let site = StatementSite { place, name: &name };
         let after = self.program.take_after(&site).unwrap_or_else(|error| {
-            self.program.note(error);
+            self.program.keep_fault(error);
             Vec::new()
         });
-        let buffer = self.program.declare(&site, Origin::Alloc(statement), len.to_size(), Element::of::<T>());
-        self.program.push(name, place, Kind::Alloc(buffer), Vec::new(), after, Default::default());
+        let buffer =
+            self.program.declare(&site, Origin::Alloc(statement), len.to_size(), ElementType::of::<T>());
+        self.program.push(name, place, StatementKind::Alloc(buffer), Vec::new(), after, Default::default());
         self.handle(buffer)
     }
 
@@ -261,7 +282,7 @@ impl<'a> Builder<'a> {
     ///
     /// All faults of the program so far. Inside an arm of a condition: that the arm has not ended (CW001).
     pub fn check(&self) -> Result<Vec<Refusal>> {
-        lower::checked(&self.program).map(|checked| checked.warnings)
+        lower::check_program(&self.program).map(|checked| checked.warnings)
     }
 
     /// Checks the program and builds its graph.
@@ -273,7 +294,8 @@ impl<'a> Builder<'a> {
     /// if either is written; a length that cannot be computed; a launch configuration that the device does
     /// not support; a module that cannot be loaded; a failure of the driver.
     pub fn build(self) -> Result<Graph<Args<'a>>> {
-        let checked = lower::checked(&self.program)?;
-        build_on(&self.contexts, lower::args(self.program, self.bound, checked)).map_err(words::of_builder)
+        let checked = lower::check_program(&self.program)?;
+        build_on(&self.contexts, lower::args(self.program, self.bound, checked))
+            .map_err(messages::reword_error)
     }
 }

@@ -8,21 +8,21 @@ use cudarc::driver::CudaStream;
 use cuweave_core::codes::Code;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, Origin, StatementId};
-use cuweave_core::kind::Kind;
+use cuweave_core::kind::StatementKind;
 
-use crate::bind::{Bound, HandedOver, Lender, LoopTurns, Output, OutputDescription, Visitor};
-use crate::build::Value;
-use crate::error::{At, Error, Result};
-use crate::exec::{ExecCore, Generated, described, turns_of_statement};
+use crate::bind::{Bound, HandedOutputs, LoopIterations, Output, OutputDescription, ViewContext, Visitor};
+use crate::build::ScalarValue;
+use crate::error::{Error, Result, SourceLocation};
+use crate::exec::{ExecCore, Generated, impl_common_methods, iterations_of_statement};
 use crate::token::Token;
 #[cfg(feature = "inspect")]
 use cuweave_inspect::Profile;
 
 use super::bound::{Bindable, Storable};
 use super::code::Args;
-use super::handle::{Handle, Place, Statement};
+use super::handle::{CallSite, Handle, Statement};
+use super::messages;
 use super::size::Scalar;
-use super::words;
 
 /// The exec of a builder's graph: a graph that can be launched repeatedly.
 ///
@@ -39,17 +39,17 @@ impl fmt::Debug for Exec<'_> {
 }
 
 /// A launch of an [`Exec`], with its outputs.
-pub struct Launched<'e, 'a> {
+pub struct LaunchOutputs<'e, 'a> {
     core: &'e ExecCore<Args<'a>>,
 }
 
-impl fmt::Debug for Launched<'_, '_> {
+impl fmt::Debug for LaunchOutputs<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Launched").finish_non_exhaustive()
+        f.debug_struct("LaunchOutputs").finish_non_exhaustive()
     }
 }
 
-impl<'e> Launched<'e, '_> {
+impl<'e> LaunchOutputs<'e, '_> {
     /// Returns an output of the launch by the handle of its allocation. Each output can be taken once.
     ///
     /// # Errors
@@ -58,24 +58,24 @@ impl<'e> Launched<'e, '_> {
     /// (CW401); an output that was already taken.
     #[track_caller]
     pub fn output<T: 'static>(&self, output: Handle) -> Result<Output<'e, T>> {
-        let index = self.core.args.output::<T>(output, Place::caller())?;
+        let index = self.core.args.output::<T>(output, CallSite::caller())?;
         self.core.output(index)
     }
 }
 
 impl<'a> Args<'a> {
-    fn site(&self, place: Place, name: &str) -> At {
-        At::new(name, place.file, place.line).with_column(place.column)
+    fn site(&self, place: CallSite, name: &str) -> SourceLocation {
+        SourceLocation::new(name, place.file, place.line).with_column(place.column)
     }
 
-    fn foreign(&self, place: Place, what: &str, method: &str) -> Error {
+    fn foreign(&self, place: CallSite, what: &str, method: &str) -> Error {
         let message = format!("{what} of another builder is given to `{method}`");
         let help = "handles are of the builder that made them";
-        words::refused(&self.site(place, method), Code::CW402, &message, &[], Some(help))
+        messages::refused(&self.site(place, method), Code::CW402, &message, &[], Some(help))
     }
 
     /// Returns the buffer of a handle.
-    fn buffer(&self, handle: Handle, place: Place, method: &str) -> Result<BufferId> {
+    fn buffer(&self, handle: Handle, place: CallSite, method: &str) -> Result<BufferId> {
         match self.ids.get(handle.index) {
             Some(&id) if handle.builder == self.builder => Ok(BufferId::from_u32(id)),
             _ => Err(self.foreign(place, "a buffer", method)),
@@ -83,20 +83,20 @@ impl<'a> Args<'a> {
     }
 
     /// Returns the index of an output.
-    fn output<T: 'static>(&self, handle: Handle, place: Place) -> Result<usize> {
+    fn output<T: 'static>(&self, handle: Handle, place: CallSite) -> Result<usize> {
         let buffer = self.buffer(handle, place, "output")?;
         let (table, at) = (&self.code.table, self.site(place, "output"));
         let name = &table.program.buffers[buffer].name;
         let Some(index) = table.program.outputs.iter().position(|&output| output == buffer) else {
             let message = format!("`{name}` does not leave the graph");
-            return Err(words::refused(&at, Code::CW001, &message, &[], Some("declare it by `output`")));
+            return Err(messages::refused(&at, Code::CW001, &message, &[], Some("declare it by `output`")));
         };
         if table.elements[buffer] == std::any::TypeId::of::<T>() {
             return Ok(index);
         }
         let ty = std::any::type_name::<T>();
         let message = format!("`{name}` has elements of another type than `{ty}`");
-        Err(words::refused(&at, Code::CW401, &message, &[], None))
+        Err(messages::refused(&at, Code::CW401, &message, &[], None))
     }
 
     /// Gives back the memory that is bound to an argument: an owned `CudaSlice<T>` or `PinnedHostSlice<T>`,
@@ -126,7 +126,7 @@ impl<'a> Exec<'a> {
     /// A stream of another context or one that is capturing; a missing output for a taken-over argument; a
     /// [`Buffer`](crate::Buffer) that is lent, or that setters have bound twice in conflict; a failure of the
     /// driver. The exec is unchanged.
-    pub fn launch(&mut self, stream: &Arc<CudaStream>) -> Result<Launched<'_, 'a>> {
+    pub fn launch(&mut self, stream: &Arc<CudaStream>) -> Result<LaunchOutputs<'_, 'a>> {
         self.launch_with(stream, ())
     }
 
@@ -140,10 +140,10 @@ impl<'a> Exec<'a> {
     pub fn launch_with(
         &mut self,
         stream: &Arc<CudaStream>,
-        taken: impl HandedOver,
-    ) -> Result<Launched<'_, 'a>> {
+        taken: impl HandedOutputs,
+    ) -> Result<LaunchOutputs<'_, 'a>> {
         self.core.launch(stream, taken)?;
-        Ok(Launched { core: &self.core })
+        Ok(LaunchOutputs { core: &self.core })
     }
 
     /// Sets a scalar. Only the nodes that use it are updated.
@@ -159,16 +159,16 @@ impl<'a> Exec<'a> {
         scalar: &Scalar<T>,
         value: T,
     ) -> Result<()> {
-        let (place, args) = (Place::caller(), &self.core.args);
+        let (place, args) = (CallSite::caller(), &self.core.args);
         let index = scalar.id.index();
         if scalar.builder != args.builder || index >= args.scalars.len() {
             return Err(args.foreign(place, "a scalar", "set_scalar"));
         }
-        let value = Value::of(value);
+        let value = ScalarValue::new(value);
         let mut scalars = args.scalars.clone();
         scalars[index] = value.clone();
         for (step, at) in args.code.steps.iter().zip(&args.code.places) {
-            if let Kind::Call(call) = step {
+            if let StatementKind::Call(call) = step {
                 call.check(at, &scalars)?;
             }
         }
@@ -177,7 +177,7 @@ impl<'a> Exec<'a> {
             Error::BuildAgain { reason, .. } => {
                 Error::BuildAgain { at: Box::new(self.core.args.code.symbols[scalar.id].clone()), reason }
             }
-            other => words::of_builder(other),
+            other => messages::reword_error(other),
         })
     }
 
@@ -191,17 +191,23 @@ impl<'a> Exec<'a> {
     /// address, because a node of the graph frees it ([`Error::BuildAgain`]); a failure of the driver.
     #[track_caller]
     pub fn set_buffer(&mut self, argument: &Handle, buffer: impl Bindable<'a>) -> Result<()> {
-        let (place, args) = (Place::caller(), &self.core.args);
+        let (place, args) = (CallSite::caller(), &self.core.args);
         let id = args.buffer(*argument, place, "set_buffer")?;
         let (declared, at) = (&args.code.table.program.buffers[id], args.site(place, "set_buffer"));
         let Some(old) = args.buffers.get(id.index()) else {
             let message = format!("`{}` is an allocation of the graph", declared.name);
-            return Err(words::refused(&at, Code::CW001, &message, &[], Some("only arguments can be bound")));
+            return Err(messages::refused(
+                &at,
+                Code::CW001,
+                &message,
+                &[],
+                Some("only arguments can be bound"),
+            ));
         };
         let Some(binding) = buffer.bind(declared.origin) else {
             let message =
                 format!("this cannot be bound to `{}`, {}", declared.name, declared_as(declared.origin));
-            return Err(words::refused(&at, Code::CW401, &message, &[], None));
+            return Err(messages::refused(&at, Code::CW401, &message, &[], None));
         };
         if binding.element.id != old.element.id {
             let (new, old) = (binding.element.name, old.element.name);
@@ -209,7 +215,7 @@ impl<'a> Exec<'a> {
                 "a buffer of elements of type `{new}` is bound to `{}`, which has `{old}`",
                 declared.name
             );
-            return Err(words::refused(&at, Code::CW401, &message, &[], None));
+            return Err(messages::refused(&at, Code::CW401, &message, &[], None));
         }
         self.core.set_buffer(id.as_u32(), binding, |args| &mut args.buffers[id.index()])
     }
@@ -218,10 +224,10 @@ impl<'a> Exec<'a> {
     ///
     /// # Errors
     ///
-    /// The errors of [`Launched::output`].
+    /// The errors of [`LaunchOutputs::output`].
     #[track_caller]
     pub fn description<T: Storable>(&self, output: Handle) -> Result<OutputDescription<T>> {
-        let index = self.core.args.output::<T>(output, Place::caller())?;
+        let index = self.core.args.output::<T>(output, CallSite::caller())?;
         Ok(self.core.description(index))
     }
 
@@ -246,30 +252,30 @@ impl<'a> Exec<'a> {
     ///
     /// A statement of another builder (CW402) or one that is not a bounded loop (CW001); a failure of the driver.
     #[track_caller]
-    pub fn turns_of(&self, statement: Statement) -> Result<LoopTurns> {
-        let (place, args) = (Place::caller(), &self.core.args);
+    pub fn iterations_of(&self, statement: Statement) -> Result<LoopIterations> {
+        let (place, args) = (CallSite::caller(), &self.core.args);
         if statement.builder != args.builder {
-            return Err(args.foreign(place, "a statement", "turns_of"));
+            return Err(args.foreign(place, "a statement", "iterations_of"));
         }
-        match turns_of_statement(&self.core.core, StatementId::new(statement.index))? {
+        match iterations_of_statement(&self.core.core, StatementId::new(statement.index))? {
             Some(turns) => Ok(turns),
             None => {
                 let message = "the statement is no loop with a limit";
                 let help = "give the loop that `while_at_most` returned";
-                let at = args.site(place, "turns_of");
-                Err(words::refused(&at, Code::CW001, message, &[], Some(help)))
+                let at = args.site(place, "iterations_of");
+                Err(messages::refused(&at, Code::CW001, message, &[], Some(help)))
             }
         }
     }
 
-    /// Like [`turns_of`](Exec::turns_of), by the loop's name: the one from [`named`](super::Builder::named),
+    /// Like [`iterations_of`](Exec::iterations_of), by the loop's name: the one from [`named`](super::Builder::named),
     /// or the label of a loop in a called graph function, after the name of the call: `"solve.inner"`.
     ///
     /// # Errors
     ///
     /// A name that does not identify one bounded loop; a failure of the driver.
-    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
-        self.core.turns(name)
+    pub fn iterations(&self, name: &str) -> Result<LoopIterations> {
+        self.core.iterations(name)
     }
 
     /// Waits on the host for the last launch.
@@ -297,9 +303,9 @@ impl<'a> Exec<'a> {
     }
 }
 
-described!({'a} Exec<'a>);
+impl_common_methods!({'a} Exec<'a>);
 #[cfg(feature = "inspect")]
-crate::exec::inspected!({'a} Exec<'a>, exec => exec.core);
+crate::exec::impl_inspection_methods!({'a} Exec<'a>, exec => exec.core);
 
 fn declared_as(origin: Origin) -> &'static str {
     match origin {
@@ -327,9 +333,9 @@ impl<'a> Generated for Args<'a> {
         self.buffers.iter_mut().for_each(|buffer| buffer.visit(visitor));
     }
 
-    fn views<'v>(&'v self, _: &Lender<'v>, _: Token) {}
+    fn views<'v>(&'v self, _: &ViewContext<'v>, _: Token) {}
 
-    fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
+    fn views_mut<'v>(&'v mut self, _: &ViewContext<'v>, _: Token) {}
 
     fn exec(core: ExecCore<Self>, _: Token) -> Exec<'a> {
         Exec { core }

@@ -5,23 +5,23 @@ use std::panic::Location;
 
 use cuweave_core::ir::Mode;
 
-use crate::build::Value;
+use crate::build::ScalarValue;
 
 use super::size::{Scalar, Size, ToSize};
 
 /// A location in the caller's source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct CallSite {
     pub file: &'static str,
     pub line: u32,
     pub column: u32,
 }
 
-impl Place {
+impl CallSite {
     #[track_caller]
-    pub fn caller() -> Place {
+    pub fn caller() -> CallSite {
         let at = Location::caller();
-        Place { file: at.file(), line: at.line(), column: at.column() }
+        CallSite { file: at.file(), line: at.line(), column: at.column() }
     }
 }
 
@@ -40,35 +40,35 @@ impl Handle {
     /// Returns its elements from `lo` to `hi`, exclusive: `x[lo..hi]` in a graph function.
     #[track_caller]
     pub fn range(self, lo: impl ToSize, hi: impl ToSize) -> View {
-        View::of(self).part(lo.to_size(), Some(hi.to_size()))
+        View::whole(self).part(lo.to_size(), Some(hi.to_size()))
     }
 
     /// Returns its first `middle` elements and the rest.
     #[track_caller]
     pub fn split_at_mut(self, middle: impl ToSize) -> (View, View) {
-        View::of(self).split_at_mut(middle)
+        View::whole(self).split_at_mut(middle)
     }
 
     /// Returns the argument `&b`.
     pub fn read(self) -> Argument {
-        View::of(self).read()
+        View::whole(self).read()
     }
 
     /// Returns the argument `&mut b`.
     pub fn write(self) -> Argument {
-        View::of(self).write()
+        View::whole(self).write()
     }
 
     /// Returns the argument `atomic(&mut b)`.
     pub fn atomic(self) -> Argument {
-        View::of(self).atomic()
+        View::whole(self).atomic()
     }
 }
 
 /// A part of a buffer.
 #[derive(Clone, Debug)]
 pub struct View {
-    pub(super) of: Handle,
+    pub(super) handle: Handle,
     /// Ranges of ranges, outermost first.
     pub(super) parts: Vec<Subrange>,
 }
@@ -79,30 +79,30 @@ pub(super) struct Subrange {
     pub lo: Size,
     /// `None` for the end of the enclosing part.
     pub hi: Option<Size>,
-    pub place: Place,
+    pub place: CallSite,
 }
 
 impl From<Handle> for View {
     /// Returns the whole buffer.
     fn from(handle: Handle) -> View {
-        View::of(handle)
+        View::whole(handle)
     }
 }
 
 /// The maximum nesting of parts.
-pub(super) const MOST_PARTS: usize = 64;
+pub(super) const MAX_PARTS: usize = 64;
 
 impl View {
-    pub(super) fn of(handle: Handle) -> View {
-        View { of: handle, parts: Vec::new() }
+    pub(super) fn whole(handle: Handle) -> View {
+        View { handle, parts: Vec::new() }
     }
 
     #[track_caller]
     fn part(&self, lo: Size, hi: Option<Size>) -> View {
         let mut view = self.clone();
         // A view with one more part than the maximum is refused where it is used.
-        if view.parts.len() <= MOST_PARTS {
-            view.parts.push(Subrange { lo, hi, place: Place::caller() });
+        if view.parts.len() <= MAX_PARTS {
+            view.parts.push(Subrange { lo, hi, place: CallSite::caller() });
         }
         view
     }
@@ -122,17 +122,17 @@ impl View {
 
     /// Returns the argument `&b`.
     pub fn read(&self) -> Argument {
-        Argument::lent(self.clone(), Mode::Read)
+        Argument::borrowed(self.clone(), Mode::Read)
     }
 
     /// Returns the argument `&mut b`.
     pub fn write(&self) -> Argument {
-        Argument::lent(self.clone(), Mode::ReadWrite)
+        Argument::borrowed(self.clone(), Mode::ReadWrite)
     }
 
     /// Returns the argument `atomic(&mut b)`.
     pub fn atomic(&self) -> Argument {
-        Argument::lent(self.clone(), Mode::Atomic)
+        Argument::borrowed(self.clone(), Mode::Atomic)
     }
 }
 
@@ -145,51 +145,51 @@ pub struct Statement {
 
 /// A statement, or an allocation, which stands for its allocating statement.
 #[derive(Clone, Copy, Debug)]
-pub enum Ordered {
+pub enum StatementRef {
     /// A statement.
     Statement(Statement),
     /// An allocation.
     Allocation(Handle),
 }
 
-impl From<Statement> for Ordered {
-    fn from(statement: Statement) -> Ordered {
-        Ordered::Statement(statement)
+impl From<Statement> for StatementRef {
+    fn from(statement: Statement) -> StatementRef {
+        StatementRef::Statement(statement)
     }
 }
 
-impl From<&Statement> for Ordered {
-    fn from(statement: &Statement) -> Ordered {
-        Ordered::Statement(*statement)
+impl From<&Statement> for StatementRef {
+    fn from(statement: &Statement) -> StatementRef {
+        StatementRef::Statement(*statement)
     }
 }
 
-impl From<Handle> for Ordered {
-    fn from(handle: Handle) -> Ordered {
-        Ordered::Allocation(handle)
+impl From<Handle> for StatementRef {
+    fn from(handle: Handle) -> StatementRef {
+        StatementRef::Allocation(handle)
     }
 }
 
-impl From<&Handle> for Ordered {
-    fn from(handle: &Handle) -> Ordered {
-        Ordered::Allocation(*handle)
+impl From<&Handle> for StatementRef {
+    fn from(handle: &Handle) -> StatementRef {
+        StatementRef::Allocation(*handle)
     }
 }
 
 /// An argument of a launch or a call: a buffer or a scalar.
 #[derive(Clone, Debug)]
-pub struct Argument(pub(super) Passed);
+pub struct Argument(pub(super) ArgumentValue);
 
 #[derive(Clone, Debug)]
-pub(super) enum Passed {
+pub(super) enum ArgumentValue {
     /// `&b`, `&mut b` or `atomic(&mut b)`.
-    Lent(View, Mode),
+    Borrowed(View, Mode),
     /// A bare name: an argument stands for its declared borrow, an allocation is moved into the call.
     Bare(View),
     /// An absent buffer, for an optional parameter.
-    Nothing,
+    Absent,
     /// A value that no setter changes.
-    Value(Value),
+    Value(ScalarValue),
     /// A scalar, with the id of its builder.
     Scalar(u64, cuweave_core::ids::ScalarId),
     /// An expression over scalars.
@@ -197,18 +197,18 @@ pub(super) enum Passed {
 }
 
 impl Argument {
-    fn lent(view: View, mode: Mode) -> Argument {
-        Argument(Passed::Lent(view, mode))
+    fn borrowed(view: View, mode: Mode) -> Argument {
+        Argument(ArgumentValue::Borrowed(view, mode))
     }
 
     /// Returns the argument `None`, for a parameter `Option<&[T; len]>` or `Option<&mut [T; len]>` of a kernel.
     pub fn none() -> Argument {
-        Argument(Passed::Nothing)
+        Argument(ArgumentValue::Absent)
     }
 
     /// Returns a scalar argument of any type. No setter can change it.
     pub fn value<T: Copy + Send + Sync + 'static>(value: T) -> Argument {
-        Argument(Passed::Value(Value::of(value)))
+        Argument(ArgumentValue::Value(ScalarValue::new(value)))
     }
 }
 
@@ -250,14 +250,14 @@ impl ToArgument for Argument {
 arguments! {
     {} &Handle => |handle| handle.read();
     {} &mut Handle => |handle| handle.write();
-    {} Handle => |handle| Argument(Passed::Bare(View::of(handle)));
+    {} Handle => |handle| Argument(ArgumentValue::Bare(View::whole(handle)));
     {} &View => |view| view.read();
     {} &mut View => |view| view.write();
-    {} View => |view| Argument(Passed::Bare(view));
-    {T} Scalar<T> => |scalar| Argument(Passed::Scalar(scalar.builder, scalar.id));
-    {T} &Scalar<T> => |scalar| Argument(Passed::Scalar(scalar.builder, scalar.id));
-    {} Size => |size| Argument(Passed::Size(size));
-    {} &Size => |size| Argument(Passed::Size(size.clone()));
+    {} View => |view| Argument(ArgumentValue::Bare(view));
+    {T} Scalar<T> => |scalar| Argument(ArgumentValue::Scalar(scalar.builder, scalar.id));
+    {T} &Scalar<T> => |scalar| Argument(ArgumentValue::Scalar(scalar.builder, scalar.id));
+    {} Size => |size| Argument(ArgumentValue::Size(size));
+    {} &Size => |size| Argument(ArgumentValue::Size(size.clone()));
 }
 
 macro_rules! values {
@@ -294,26 +294,26 @@ buffers!(Argument &Handle &mut Handle &View &mut View);
     message = "`{Self}` is no buffer that atomics can update",
     label = "`atomic` takes a buffer by `&mut`: `atomic(&mut b)`"
 )]
-pub trait UpdatedByAtomics {
+pub trait ToAtomic {
     /// The argument.
     type Argument;
 
     /// Returns the argument.
-    fn by_atomics(self) -> Self::Argument;
+    fn to_atomic(self) -> Self::Argument;
 }
 
-impl UpdatedByAtomics for &mut Handle {
+impl ToAtomic for &mut Handle {
     type Argument = Argument;
 
-    fn by_atomics(self) -> Argument {
+    fn to_atomic(self) -> Argument {
         self.atomic()
     }
 }
 
-impl UpdatedByAtomics for &mut View {
+impl ToAtomic for &mut View {
     type Argument = Argument;
 
-    fn by_atomics(self) -> Argument {
+    fn to_atomic(self) -> Argument {
         self.atomic()
     }
 }

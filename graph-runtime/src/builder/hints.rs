@@ -4,11 +4,11 @@
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{BufferId, Origin};
 
-use crate::bind::{Advice, Hint, Location, Site};
+use crate::bind::{Advice, Hint, HintLocation, Location};
 use crate::error::Result;
 
 use super::declarations::Builder;
-use super::handle::{Handle, Place};
+use super::handle::{CallSite, Handle};
 use super::program::{self, Program};
 
 impl Builder<'_> {
@@ -22,7 +22,7 @@ impl Builder<'_> {
     /// and a location that this advice cannot name.
     #[track_caller]
     pub fn advise(&mut self, argument: &Handle, advice: Advice) -> Result<&mut Self> {
-        self.program.hint(Place::caller(), "advise", *argument, advice.into())?;
+        self.program.hint(CallSite::caller(), "advise", *argument, advice.into())?;
         Ok(self)
     }
 
@@ -34,7 +34,7 @@ impl Builder<'_> {
     /// The errors of [`advise`](Builder::advise); a second location for one argument (CW001).
     #[track_caller]
     pub fn prefetch(&mut self, argument: &Handle, to: Location) -> Result<&mut Self> {
-        self.program.hint(Place::caller(), "prefetch", *argument, Hint::Prefetch(Site::At(to)))?;
+        self.program.hint(CallSite::caller(), "prefetch", *argument, Hint::Prefetch(HintLocation::At(to)))?;
         Ok(self)
     }
 
@@ -46,16 +46,16 @@ impl Builder<'_> {
     /// The errors of [`advise`](Builder::advise); an argument that is only read (CW001).
     #[track_caller]
     pub fn discard(&mut self, argument: &Handle) -> Result<&mut Self> {
-        self.program.hint(Place::caller(), "discard", *argument, Hint::Discard)?;
+        self.program.hint(CallSite::caller(), "discard", *argument, Hint::Discard)?;
         Ok(self)
     }
 }
 
 impl Program {
     /// Adds a hint to an argument.
-    fn hint(&mut self, place: Place, name: &str, argument: Handle, hint: Hint) -> Result<()> {
-        let site = program::Site { place, name };
-        let buffer = self.own(&site, argument)?;
+    fn hint(&mut self, place: CallSite, name: &str, argument: Handle, hint: Hint) -> Result<()> {
+        let site = program::StatementSite { place, name };
+        let buffer = self.resolve_buffer(&site, argument)?;
         let declared = &self.buffers[buffer];
         let text = &declared.name;
         let is = |other: &Hint| *other == hint || other.excludes(&hint);

@@ -4,17 +4,17 @@
 use cuweave_core::codes::Code;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
-use cuweave_core::kind::Kind;
+use cuweave_core::kind::StatementKind;
 
 use crate::error::{Error, Result};
 use crate::kernels::{Kernel, Param, ParamKind};
 
-use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
+use super::code::{ArgumentSource, ArgumentSources, ArgumentsFunction, Fill, Launch, fill};
 use super::config::Configuration;
-use super::handle::{Argument, Handle, Passed, Place, Statement, View};
-use super::program::{Program, Site};
+use super::handle::{Argument, ArgumentValue, CallSite, Handle, Statement, View};
+use super::messages;
+use super::program::{Program, StatementSite};
 use super::size::{MentionedScalars, Size};
-use super::words;
 
 const BORROWS: &str = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`";
 
@@ -24,37 +24,45 @@ impl Program {
     }
 
     /// Returns the name and the predecessors that were requested for the next statement.
-    pub(super) fn begun(&mut self, place: Place, name: &str) -> Result<(String, Vec<StatementId>)> {
+    pub(super) fn begin_statement(
+        &mut self,
+        place: CallSite,
+        name: &str,
+    ) -> Result<(String, Vec<StatementId>)> {
         let name = self.cursor.pending.name.take().unwrap_or_else(|| name.to_owned());
-        let after = self.take_after(&Site { place, name: &name })?;
+        let after = self.take_after(&StatementSite { place, name: &name })?;
         Ok((name, after))
     }
 
     /// Returns the scalars that arguments mention.
-    pub(super) fn mentioned(&self, sources: &Sources) -> MentionedScalars {
+    pub(super) fn mentioned_scalars(&self, sources: &ArgumentSources) -> MentionedScalars {
         let mut scalars = MentionedScalars::default();
         sources.list.iter().for_each(|source| source.mentions(&mut scalars.all));
         scalars
     }
 
     /// Converts a scalar argument to the form that statements store.
-    pub(super) fn scalar_source(&self, site: &Site<'_>, argument: &Argument) -> Result<Source> {
+    pub(super) fn scalar_source(
+        &self,
+        site: &StatementSite<'_>,
+        argument: &Argument,
+    ) -> Result<ArgumentSource> {
         match &argument.0 {
-            Passed::Scalar(builder, id) if *builder == self.builder => Ok(Source::Scalar(*id)),
-            Passed::Scalar(builder, id) => {
+            ArgumentValue::Scalar(builder, id) if *builder == self.builder => Ok(ArgumentSource::Scalar(*id)),
+            ArgumentValue::Scalar(builder, id) => {
                 let foreign = Size::of_scalar(*builder, *id);
                 self.check(site, &foreign)?;
-                Ok(Source::Size(foreign))
+                Ok(ArgumentSource::Size(foreign))
             }
-            Passed::Size(size) => {
+            ArgumentValue::Size(size) => {
                 self.check(site, size)?;
-                Ok(Source::Size(size.clone()))
+                Ok(ArgumentSource::Size(size.clone()))
             }
-            Passed::Value(value) => Ok(Source::Value(value.clone())),
-            Passed::Nothing => {
+            ArgumentValue::Value(value) => Ok(ArgumentSource::Value(value.clone())),
+            ArgumentValue::Absent => {
                 Err(self.refuse(site, Code::CW401, "`None` stands for a value, and is no scalar", None))
             }
-            Passed::Lent(..) | Passed::Bare(_) => {
+            ArgumentValue::Borrowed(..) | ArgumentValue::Bare(_) => {
                 let message =
                     format!("`{}` is a buffer, and a value is a scalar", self.argument_text(argument));
                 Err(self.refuse(site, Code::CW401, &message, None))
@@ -62,18 +70,23 @@ impl Program {
         }
     }
 
-    pub(super) fn access(&mut self, site: &Site<'_>, view: &View, mode: Mode) -> Result<Access> {
+    pub(super) fn access(&mut self, site: &StatementSite<'_>, view: &View, mode: Mode) -> Result<Access> {
         let part = self.part(site, view)?;
         Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false })
     }
 
-    pub(super) fn not_lent(&self, site: &Site<'_>, argument: &Argument) -> Error {
+    pub(super) fn by_value_error(&self, site: &StatementSite<'_>, argument: &Argument) -> Error {
         let message =
             format!("`{}`, a buffer that the graph owns, is passed by value", self.argument_text(argument));
         self.refuse(site, Code::CW001, &message, Some("write `&b`, `&mut b` or `atomic(&mut b)`"))
     }
 
-    pub(super) fn device_only(&self, site: &Site<'_>, buffer: BufferId, user: &str) -> Result<()> {
+    pub(super) fn check_device_memory(
+        &self,
+        site: &StatementSite<'_>,
+        buffer: BufferId,
+        user: &str,
+    ) -> Result<()> {
         let declared = &self.buffers[buffer];
         if matches!(declared.origin, Origin::Pinned { .. }) {
             let message = format!("`{}` is pinned host memory, which `{user}` does not take", declared.name);
@@ -87,7 +100,13 @@ impl Program {
         Ok(())
     }
 
-    pub(super) fn count(&self, site: &Site<'_>, callee: &str, declared: &[&str], given: usize) -> Result<()> {
+    pub(super) fn check_argument_count(
+        &self,
+        site: &StatementSite<'_>,
+        callee: &str,
+        declared: &[&str],
+        given: usize,
+    ) -> Result<()> {
         if declared.len() == given {
             return Ok(());
         }
@@ -95,33 +114,33 @@ impl Program {
         let message = format!("`{callee}` takes {} argument{s}, and {given} are given", declared.len());
         let note = format!("its parameters are `{}`", declared.join("`, `"));
         let at = self.at(site.place, site.name);
-        Err(words::refused(&at, Code::CW401, &message, &[note], None))
+        Err(messages::refused(&at, Code::CW401, &message, &[note], None))
     }
 
     pub(super) fn launch(
         &mut self,
-        place: Place,
+        place: CallSite,
         kernel: &'static Kernel,
         arguments: ArgumentsFunction,
         config: Configuration,
         given: &[Argument],
     ) -> Result<Statement> {
-        let (name, after) = self.begun(place, kernel.name)?;
-        let site = Site { place, name: &name };
-        self.sound(&site, config.check(self.builder))?;
+        let (name, after) = self.begin_statement(place, kernel.name)?;
+        let site = StatementSite { place, name: &name };
+        self.check_sound(&site, config.check(self.builder))?;
         let declared = kernel.declared();
         let names: Vec<&str> = declared.iter().map(|(name, _)| *name).collect();
-        self.count(&site, kernel.name, &names, given.len())?;
+        self.check_argument_count(&site, kernel.name, &names, given.len())?;
         if let Some(table) = kernel.params.iter().find(|param| param.table) {
             let message = format!("`{}` of `{}` is a table of pointers", table.name, kernel.name);
             let help = "launch the kernel in a graph function, and call that";
             return Err(self.refuse(&site, Code::CW401, &message, Some(help)));
         }
         let mut accesses = Vec::new();
-        let mut sources = Sources::default();
+        let mut sources = ArgumentSources::default();
         for (argument, (name, param)) in given.iter().zip(declared) {
-            if let (Passed::Nothing, Some(Param { optional: true, .. })) = (&argument.0, param) {
-                sources.list.push(Source::Nothing);
+            if let (ArgumentValue::Absent, Some(Param { optional: true, .. })) = (&argument.0, param) {
+                sources.list.push(ArgumentSource::Nothing);
                 sources.texts.push(self.argument_text(argument));
                 continue;
             }
@@ -129,36 +148,36 @@ impl Program {
             let borrowed = self.borrowed(&site, argument)?;
             let source = match borrowed {
                 None => self.scalar_source(&site, argument)?,
-                Some((_, None)) => return Err(self.not_lent(&site, argument)),
+                Some((_, None)) => return Err(self.by_value_error(&site, argument)),
                 Some((view, Some(mode))) => {
                     let access = self.access(&site, &view, mode)?;
-                    self.device_only(&site, access.buffer, kernel.name)?;
+                    self.check_device_memory(&site, access.buffer, kernel.name)?;
                     accesses.push(access);
-                    self.fits(&site, argument, Some(mode), kernel, name, kind)?;
+                    self.check_parameter(&site, argument, Some(mode), kernel, name, kind)?;
                     let (element, name) = self.element(access.buffer);
-                    sources.list.push(Source::Buffer(element, name));
+                    sources.list.push(ArgumentSource::Buffer(element, name));
                     sources.texts.push(self.argument_text(argument));
                     continue;
                 }
             };
-            self.fits(&site, argument, None, kernel, name, kind)?;
+            self.check_parameter(&site, argument, None, kernel, name, kind)?;
             sources.list.push(source);
             sources.texts.push(self.argument_text(argument));
         }
         let mut scalars = config.mentions();
-        scalars.all.append(&mut self.mentioned(&sources).all);
+        scalars.all.append(&mut self.mentioned_scalars(&sources).all);
         let launch = Launch { kernel, arguments, config, sources };
         let at = self.at(place, &name);
-        launch.arguments(&self.values).map_err(|misfit| launch.refused(&at, misfit))?;
-        let kind = Kind::Launch(launch);
+        launch.arguments(&self.values).map_err(|misfit| launch.misfit_error(&at, misfit))?;
+        let kind = StatementKind::Launch(launch);
         let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
     /// Checks that an argument is passed as the parameter declares: by value, `&`, `&mut` or `atomic`.
-    pub(super) fn fits(
+    pub(super) fn check_parameter(
         &self,
-        site: &Site<'_>,
+        site: &StatementSite<'_>,
         argument: &Argument,
         mode: Option<Mode>,
         kernel: &Kernel,
@@ -182,12 +201,12 @@ impl Program {
             ParamKind::Atomic => "`&[Atomic<T>; _]`",
             ParamKind::Scalar => "a scalar",
         };
-        self.unfit(site, argument, kernel.name, parameter, declared)
+        self.misfit_error(site, argument, kernel.name, parameter, declared)
     }
 
-    pub(super) fn unfit(
+    pub(super) fn misfit_error(
         &self,
-        site: &Site<'_>,
+        site: &StatementSite<'_>,
         argument: &Argument,
         callee: &str,
         parameter: &str,
@@ -198,13 +217,13 @@ impl Program {
             "`{text}` does not fit the parameter `{parameter}` of `{callee}`, which is declared as {declared}"
         );
         let at = self.at(site.place, site.name);
-        Err(words::refused(&at, Code::CW401, &message, &[BORROWS.to_owned()], None))
+        Err(messages::refused(&at, Code::CW401, &message, &[BORROWS.to_owned()], None))
     }
 
     /// Checks an argument of `fill` or `copy` and returns its access.
-    pub(super) fn transferred(
+    pub(super) fn transfer_access(
         &mut self,
-        site: &Site<'_>,
+        site: &StatementSite<'_>,
         argument: &Argument,
         user: &str,
         mode: Mode,
@@ -216,10 +235,10 @@ impl Program {
                 let help = "pass an allocation or an argument by `&` or `&mut`";
                 Err(self.refuse(site, Code::CW001, &message, Some(help)))
             }
-            Some((_, None)) => Err(self.not_lent(site, argument)),
+            Some((_, None)) => Err(self.by_value_error(site, argument)),
             Some((view, Some(lent))) => {
                 let access = self.access(site, &view, mode)?;
-                let bare = matches!(argument.0, Passed::Bare(_));
+                let bare = matches!(argument.0, ArgumentValue::Bare(_));
                 if mode == Mode::Write && lent == Mode::Read && !bare {
                     let message = format!("`{user}` writes `{}`", self.argument_text(argument));
                     return Err(self.refuse(site, Code::CW001, &message, Some("borrow it by `&mut`")));
@@ -229,33 +248,33 @@ impl Program {
         }
     }
 
-    pub(super) fn fill(&mut self, place: Place, buffer: &Argument, value: &Argument) -> Result<Statement> {
-        let (name, after) = self.begun(place, "fill")?;
-        let site = Site { place, name: &name };
-        let access = self.transferred(&site, buffer, "fill", Mode::Write)?;
-        self.device_only(&site, access.buffer, "fill")?;
+    pub(super) fn fill(&mut self, place: CallSite, buffer: &Argument, value: &Argument) -> Result<Statement> {
+        let (name, after) = self.begin_statement(place, "fill")?;
+        let site = StatementSite { place, name: &name };
+        let access = self.transfer_access(&site, buffer, "fill", Mode::Write)?;
+        self.check_device_memory(&site, access.buffer, "fill")?;
         let source = self.scalar_source(&site, value)?;
-        let sources = Sources { list: vec![source], texts: vec![self.argument_text(value)] };
+        let sources = ArgumentSources { list: vec![source], texts: vec![self.argument_text(value)] };
         let element = self.buffers[access.buffer].element;
         let at = self.at(place, &name);
         match fill(element.id, &sources, &self.values, None) {
             Some(Ok(_)) => {}
             Some(Err(misfit)) => {
-                return Err(words::misfit(&at, "fill", "value", sources.texts.first(), &misfit));
+                return Err(messages::misfit(&at, "fill", "value", sources.texts.first(), &misfit));
             }
-            None => return Err(words::not_fillable(&at, element.name)),
+            None => return Err(messages::not_fillable(&at, element.name)),
         }
-        let scalars = self.mentioned(&sources);
-        let (kind, accesses) = (Kind::Fill(Fill { element, sources }), vec![access]);
+        let scalars = self.mentioned_scalars(&sources);
+        let (kind, accesses) = (StatementKind::Fill(Fill { element, sources }), vec![access]);
         let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
-    pub(super) fn copy(&mut self, place: Place, from: &Argument, to: &Argument) -> Result<Statement> {
-        let (name, after) = self.begun(place, "copy")?;
-        let site = Site { place, name: &name };
-        let source = self.transferred(&site, from, "copy", Mode::Read)?;
-        let target = self.transferred(&site, to, "copy", Mode::Write)?;
+    pub(super) fn copy(&mut self, place: CallSite, from: &Argument, to: &Argument) -> Result<Statement> {
+        let (name, after) = self.begin_statement(place, "copy")?;
+        let site = StatementSite { place, name: &name };
+        let source = self.transfer_access(&site, from, "copy", Mode::Read)?;
+        let target = self.transfer_access(&site, to, "copy", Mode::Write)?;
         let (one, other) = (self.element(source.buffer), self.element(target.buffer));
         if one.0 != other.0 {
             let message = format!(
@@ -269,23 +288,23 @@ impl Program {
         }
         let accesses = vec![source, target];
         let scalars = Default::default();
-        let id = self.push(name, place, Kind::Copy(()), accesses, after, scalars);
+        let id = self.push(name, place, StatementKind::Copy(()), accesses, after, scalars);
         Ok(self.statement(id))
     }
 
-    pub(super) fn free(&mut self, place: Place, buffer: Handle) -> Result<Statement> {
-        let (name, after) = self.begun(place, "free")?;
-        let site = Site { place, name: &name };
-        let buffer = self.own(&site, buffer)?;
-        self.stays_in_body(&site, buffer)?;
-        let (kind, accesses, scalars) = (Kind::Free(buffer), Vec::new(), Default::default());
+    pub(super) fn free(&mut self, place: CallSite, buffer: Handle) -> Result<Statement> {
+        let (name, after) = self.begin_statement(place, "free")?;
+        let site = StatementSite { place, name: &name };
+        let buffer = self.resolve_buffer(&site, buffer)?;
+        self.check_owned_by_body(&site, buffer)?;
+        let (kind, accesses, scalars) = (StatementKind::Free(buffer), Vec::new(), Default::default());
         let id = self.push(name, place, kind, accesses, after, scalars);
         Ok(self.statement(id))
     }
 
-    pub(super) fn output(&mut self, place: Place, buffer: Handle) -> Result<()> {
-        let site = Site { place, name: "output" };
-        let buffer = self.own(&site, buffer)?;
+    pub(super) fn output(&mut self, place: CallSite, buffer: Handle) -> Result<()> {
+        let site = StatementSite { place, name: "output" };
+        let buffer = self.resolve_buffer(&site, buffer)?;
         let declared = &self.buffers[buffer];
         if !matches!(declared.origin, Origin::Alloc(_)) {
             let message =

@@ -1,7 +1,7 @@
 //! Lowers a builder's program to the table that the macro would print for a graph function, with symbols for
 //! scalars.
 //!
-//! `checked` renumbers buffers so that arguments come first, then orders and checks the program with the macro's
+//! `check_program` renumbers buffers so that arguments come first, then orders and checks the program with the macro's
 //! checks. `args` makes the table of a checked program.
 
 use std::collections::BTreeSet;
@@ -9,28 +9,28 @@ use std::sync::Arc;
 
 use cuweave_core::codes::Severity;
 use cuweave_core::compile;
-use cuweave_core::diagnostic::Site;
+use cuweave_core::diagnostic::DiagnosticSite;
 use cuweave_core::ids::{ArgumentId, LeafId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{self, Access, BufferId, DimId, Origin, StatementId, Text};
-use cuweave_core::kind::Kind;
-use cuweave_core::order::{Regions, Source};
-use cuweave_core::sample::Shape;
+use cuweave_core::kind::StatementKind;
+use cuweave_core::order::{LoweredProgram, Regions};
+use cuweave_core::sample::FunctionShape;
 use cuweave_core::structure::{Argument, Call, Item, Structure};
-use cuweave_core::table::{Decoded, Parameter, Scalar, tell_apart};
+use cuweave_core::table::{DecodedFunction, Parameter, Scalar, distinguish_calls};
 
 use crate::bind::Hint;
 use crate::error::{Error, Refusal, Result, refusals};
 
-use super::bound::Binding;
-use super::code::{Args, Code, written_kind};
-use super::program::{Declared, Program, Symbol, Written};
+use super::bound::ArgumentBinding;
+use super::code::{Args, BuilderCode, written_kind};
+use super::messages;
+use super::program::{BuilderBuffer, BuilderScalar, BuilderStatement, Program};
 use super::size::MentionedScalars;
-use super::words;
 
 /// A builder's program after the checks.
-pub(super) struct Checked {
-    source: Source,
+pub(super) struct CheckedProgram {
+    source: LoweredProgram,
     structure: Structure,
     /// The settled accesses of each statement.
     settled: Vec<(StatementId, Vec<Access>)>,
@@ -44,21 +44,21 @@ pub(super) struct Checked {
 /// # Errors
 ///
 /// All of its faults.
-pub(super) fn checked(program: &Program) -> Result<Checked> {
-    if let Some(faults) = program.unfinished() {
+pub(super) fn check_program(program: &Program) -> Result<CheckedProgram> {
+    if let Some(faults) = program.unfinished_arm_faults() {
         return Err(Error::Refused(faults));
     }
-    let ids = numbers(program);
+    let ids = buffer_numbers(program);
     let source = source(program, &ids);
     let mut structure = structure(program, &ids);
-    tell_apart(&source.program, |at| source.program.statements[at].column, &mut structure.calls);
+    distinguish_calls(&source.program, |at| source.program.statements[at].column, &mut structure.calls);
     let (variables, conditions) = (Vector::<VariableId, _>::new(), []);
-    let shape = Shape { structure: &structure, variables: &variables, conditions: &conditions };
+    let shape = FunctionShape { structure: &structure, variables: &variables, conditions: &conditions };
     let (settled, found) = compile::front_of_function(&source, &shape);
     let told = refusals(&source.program, &found).into_iter().zip(&found).map(|(told, diagnostic)| {
-        let told = words::in_words(told);
+        let told = messages::reword_refusal(told);
         match diagnostic.site {
-            Site::Output(index) => {
+            DiagnosticSite::Output(index) => {
                 let at = program.outputs.get(size(index)).map(|(_, place)| program.at(*place, &told.at.name));
                 Refusal { at: at.unwrap_or(told.at), ..told }
             }
@@ -69,14 +69,14 @@ pub(super) fn checked(program: &Program) -> Result<Checked> {
         told.partition(|refusal| refusal.code.severity() == Severity::Error);
     match settled {
         Some(settled) if program.faults.is_empty() => {
-            Ok(Checked { source, structure, settled, ids, warnings })
+            Ok(CheckedProgram { source, structure, settled, ids, warnings })
         }
         _ => Err(Error::Refused(program.faults.iter().cloned().chain(faults).collect())),
     }
 }
 
 /// Returns the index of each buffer in the program, where arguments come first.
-fn numbers(program: &Program) -> Vec<BufferId> {
+fn buffer_numbers(program: &Program) -> Vec<BufferId> {
     let buffers = &program.buffers;
     let mut numbers = vec![BufferId::from_u32(0); buffers.len()];
     let is_allocated = |id: &BufferId| matches!(buffers[*id].origin, Origin::Alloc(_));
@@ -88,10 +88,10 @@ fn numbers(program: &Program) -> Vec<BufferId> {
     numbers
 }
 
-fn source(program: &Program, ids: &[BufferId]) -> Source {
+fn source(program: &Program, ids: &[BufferId]) -> LoweredProgram {
     let number = |buffer: BufferId| ids[buffer.index()];
     let own_file = |file: &'static str| (file != program.place.file).then_some(Text::Borrowed(file));
-    let mut sorted: Vec<(BufferId, &Declared)> =
+    let mut sorted: Vec<(BufferId, &BuilderBuffer)> =
         program.buffers.enumerate().map(|(id, declared)| (number(id), declared)).collect();
     sorted.sort_by_key(|(id, _)| *id);
     let buffers = sorted.iter().map(|(_, declared)| ir::Buffer {
@@ -104,7 +104,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
         element: declared.element.size,
         align: declared.element.align,
     });
-    let statement = |written: &Written| {
+    let statement = |written: &BuilderStatement| {
         let access = |access: &Access| Access { buffer: number(access.buffer), ..*access };
         ir::Statement {
             name: written.name.clone().into(),
@@ -123,7 +123,7 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
     let none = DimId::from_u32(0);
     let fresh = discarded.iter().map(|&id| (number(id), none, program.buffers[id].dim)).collect();
     let discarded = discarded.into_iter().map(number).collect();
-    Source {
+    LoweredProgram {
         polys: program.bounds.dims.iter().map(|(_, poly)| poly.clone()).collect(),
         poisoned: sorted.iter().map(|(_, declared)| declared.poisoned).collect(),
         order_unknown: false,
@@ -171,8 +171,12 @@ fn structure(program: &Program, ids: &[BufferId]) -> Structure {
 }
 
 /// Returns the arguments of the graph, with its table and its statements.
-pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checked: Checked) -> Args<'_> {
-    let Checked { source, structure, settled, ids, .. } = checked;
+pub(super) fn args(
+    program: Program,
+    bound: Vec<(BufferId, ArgumentBinding<'_>)>,
+    checked: CheckedProgram,
+) -> Args<'_> {
+    let CheckedProgram { source, structure, settled, ids, .. } = checked;
     let mut table = source.program;
     compile::settle(&mut table, &settled);
     let scalars = scalars(&program);
@@ -186,7 +190,7 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
         .map(|(id, _)| (program.buffers[*id].name.clone().into(), Parameter::Buffer(ids[id.index()])));
     let (names, parameters): (Vec<Text>, Vec<Parameter>) = arguments.chain(buffers).unzip();
     let places = program.statements.iter().map(|written| program.at(written.place, &written.name)).collect();
-    let decoded = Decoded {
+    let decoded = DecodedFunction {
         steps: program.statements.ids().map(StatementId::as_u32).collect(),
         elements: elements.into_iter().map(|(_, element)| element).collect(),
         dims,
@@ -200,7 +204,7 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
     let symbols = program.scalars.iter().map(|symbol| program.at(symbol.place, &symbol.name)).collect();
     let steps = program.statements.into_iter().map(|written| written.kind).collect();
     Args {
-        code: Arc::new(Code { table: Arc::new(decoded), steps, places, symbols }),
+        code: Arc::new(BuilderCode { table: Arc::new(decoded), steps, places, symbols }),
         scalars: program.values,
         buffers: bound.into_iter().zip(hints).map(|((_, binding), hints)| binding.hinted(hints)).collect(),
         ids: ids.iter().map(|id| id.as_u32()).collect(),
@@ -212,7 +216,7 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
 fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
     let mut in_bounds = BTreeSet::new();
     program.bounds.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
-    let one = |(id, symbol): (ScalarId, &Symbol)| {
+    let one = |(id, symbol): (ScalarId, &BuilderScalar)| {
         let with = |of: fn(&MentionedScalars) -> &BTreeSet<ScalarId>| -> Vec<StatementId> {
             let statements = program.statements.enumerate();
             let mentioned = statements.filter(|(_, written)| of(&written.scalars).contains(&id));
@@ -221,7 +225,7 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
         let fixed = in_bounds.contains(&id);
         let launches = program.statements.enumerate().filter(|_| !fixed);
         let parameters = launches.flat_map(|(statement, written)| {
-            let Kind::Launch(launch) = &written.kind else { return Vec::new() };
+            let StatementKind::Launch(launch) = &written.kind else { return Vec::new() };
             launch.mentioning(id).map(|parameter| (statement, parameter)).collect()
         });
         Scalar {

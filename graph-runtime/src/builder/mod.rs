@@ -6,8 +6,8 @@
 //! - `size`: scalars and expressions over them; `handle`: names of buffers and statements, and arguments;
 //!   `config`: launch configurations; `bound`: the buffers bound to arguments;
 //! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
-//!   their arguments; `arms`: the bodies of conditions; `meetings`: host statements, events, flags and
-//!   semaphores; `program`: the program so far; `words`: messages;
+//!   their arguments; `arms`: the bodies of conditions; `events`: host statements, events, flags and
+//!   semaphores; `program`: the program so far; `messages`: messages;
 //! - `lower`: the table and the checks; `code`: the statements as the build evaluates them;
 //! - `exec`: launches and setters by handles.
 
@@ -18,16 +18,16 @@ mod code;
 mod conditions;
 mod config;
 mod declarations;
+mod events;
 mod exec;
 mod handle;
 mod hints;
 mod launches;
 mod lower;
-mod meetings;
+mod messages;
 mod program;
 mod size;
 mod statements;
-mod words;
 
 pub use arms::Decision;
 pub use bound::{Bindable, Storable};
@@ -35,9 +35,9 @@ pub use code::Args;
 pub use conditions::{Match, ToDecision, ToValues};
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
 pub use declarations::Builder;
-pub use exec::{Exec, Launched};
+pub use events::{HostArgument, HostFunction, Reads, ToFlag, Writes};
+pub use exec::{Exec, LaunchOutputs};
 pub use handle::{
-    Argument, Handle, Ordered, Statement, ToArgument, ToArguments, ToBuffer, UpdatedByAtomics, View,
+    Argument, Handle, Statement, StatementRef, ToArgument, ToArguments, ToAtomic, ToBuffer, View,
 };
-pub use meetings::{HostArgument, HostFunction, Reads, ToFlag, Writes};
 pub use size::{Integer, Scalar, Size, ToSize};

@@ -9,35 +9,35 @@ use cuweave_core::codes::Code;
 use cuweave_core::ids::{CallId, ScalarId};
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{self, Access, BufferId, Device, DimId, Mode, Origin, StatementId};
-use cuweave_core::kind::Kind;
+use cuweave_core::kind::StatementKind;
 use cuweave_core::structure::Call;
-use cuweave_core::table::Op;
+use cuweave_core::table::BoundOp;
 use cuweave_ptx::poly::{Poly, Symbols};
 
 use crate::bind::Hint;
-use crate::build::Value;
-use crate::error::{At, Error, Refusal, Result};
+use crate::build::ScalarValue;
+use crate::error::{Error, Refusal, Result, SourceLocation};
 
-use super::bound::Element;
-use super::code::Called;
-use super::handle::{Argument, Handle, MOST_PARTS, Ordered, Passed, Place, Subrange, View};
-use super::size::{MentionedScalars, Names, Size, ToSize, Unsound};
-use super::words;
+use super::bound::ElementType;
+use super::code::BuilderStage;
+use super::handle::{Argument, ArgumentValue, CallSite, Handle, MAX_PARTS, StatementRef, Subrange, View};
+use super::messages;
+use super::size::{MentionedScalars, Names, Size, SizeFault, ToSize};
 
 /// A scalar argument.
-pub(super) struct Symbol {
+pub(super) struct BuilderScalar {
     pub name: String,
-    pub place: Place,
+    pub place: CallSite,
 }
 
 /// A buffer: an argument or an allocation.
-pub(super) struct Declared {
+pub(super) struct BuilderBuffer {
     pub name: String,
-    pub place: Place,
+    pub place: CallSite,
     pub origin: Origin,
     pub len: Size,
     pub dim: DimId,
-    pub element: Element,
+    pub element: ElementType,
     /// True if its declaration is faulty. No further faults of it are reported.
     pub poisoned: bool,
     /// The condition of the body in which it is allocated. `None` outside of bodies.
@@ -45,10 +45,10 @@ pub(super) struct Declared {
 }
 
 /// A statement.
-pub(super) struct Written {
+pub(super) struct BuilderStatement {
     pub name: String,
-    pub place: Place,
-    pub kind: Kind<Called>,
+    pub place: CallSite,
+    pub kind: StatementKind<BuilderStage>,
     pub accesses: Vec<Access>,
     pub after: Vec<StatementId>,
     pub scalars: MentionedScalars,
@@ -60,9 +60,9 @@ pub(super) struct Written {
 
 /// The name, predecessors and device requested for the next statement.
 #[derive(Default)]
-pub(super) struct Pending {
+pub(super) struct NextStatement {
     pub name: Option<String>,
-    pub after: Vec<Ordered>,
+    pub after: Vec<StatementRef>,
     pub on: Option<Device>,
 }
 
@@ -71,16 +71,16 @@ pub(super) struct Program {
     /// The id of the builder, which its handles carry.
     pub builder: u64,
     pub name: String,
-    pub place: Place,
+    pub place: CallSite,
     pub options: ir::Options,
     pub bounds: BoundTable,
-    pub scalars: Vector<ScalarId, Symbol>,
-    pub values: Vec<Value>,
-    pub buffers: Vector<BufferId, Declared>,
-    pub statements: Vector<StatementId, Written>,
+    pub scalars: Vector<ScalarId, BuilderScalar>,
+    pub values: Vec<ScalarValue>,
+    pub buffers: Vector<BufferId, BuilderBuffer>,
+    pub statements: Vector<StatementId, BuilderStatement>,
     pub views: BTreeSet<ir::View>,
     pub calls: Vector<CallId, Call>,
-    pub outputs: Vec<(BufferId, Place)>,
+    pub outputs: Vec<(BufferId, CallSite)>,
     pub cursor: Cursor,
     /// The hints about the managed memory of arguments.
     pub hints: Vec<(BufferId, Hint)>,
@@ -101,7 +101,7 @@ pub(super) struct BoundTable {
 #[derive(Default)]
 pub(super) struct Cursor {
     /// The requests for the next statement.
-    pub pending: Pending,
+    pub pending: NextStatement,
     /// The device requested for the current statement.
     pub taken: Option<Device>,
     /// The conditions of the open bodies, innermost last.
@@ -110,9 +110,9 @@ pub(super) struct Cursor {
     pub panics: usize,
 }
 
-struct Known<'n>(&'n Vector<ScalarId, Symbol>, &'n Vector<BufferId, Declared>);
+struct ProgramNames<'n>(&'n Vector<ScalarId, BuilderScalar>, &'n Vector<BufferId, BuilderBuffer>);
 
-impl Names for Known<'_> {
+impl Names for ProgramNames<'_> {
     fn scalar(&self, id: ScalarId) -> &str {
         self.0.get(id).map_or("?", |scalar| &scalar.name)
     }
@@ -123,7 +123,7 @@ impl Names for Known<'_> {
 }
 
 /// A part of a buffer, with its bounds in the program's table.
-pub(super) struct Part {
+pub(super) struct ResolvedPart {
     pub buffer: BufferId,
     pub lo: DimId,
     pub hi: DimId,
@@ -131,13 +131,13 @@ pub(super) struct Part {
 }
 
 /// The location and name of a statement, for messages.
-pub(super) struct Site<'s> {
-    pub place: Place,
+pub(super) struct StatementSite<'s> {
+    pub place: CallSite,
     pub name: &'s str,
 }
 
 impl Program {
-    pub fn new(builder: u64, name: &str, place: Place) -> Program {
+    pub fn new(builder: u64, name: &str, place: CallSite) -> Program {
         let mut program = Program {
             builder,
             name: name.to_owned(),
@@ -160,22 +160,22 @@ impl Program {
     }
 
     /// Returns a location with a name.
-    pub fn at(&self, place: Place, name: &str) -> At {
-        At::new(name, place.file, place.line).with_column(place.column)
+    pub fn at(&self, place: CallSite, name: &str) -> SourceLocation {
+        SourceLocation::new(name, place.file, place.line).with_column(place.column)
     }
 
     /// Returns an error at a statement.
-    pub fn refuse(&self, at: &Site<'_>, code: Code, message: &str, help: Option<&str>) -> Error {
-        words::refused(&self.at(at.place, at.name), code, message, &[], help)
+    pub fn refuse(&self, at: &StatementSite<'_>, code: Code, message: &str, help: Option<&str>) -> Error {
+        messages::refused(&self.at(at.place, at.name), code, message, &[], help)
     }
 
     pub fn text(&self, size: &Size) -> String {
-        size.text(&Known(&self.scalars, &self.buffers))
+        size.text(&ProgramNames(&self.scalars, &self.buffers))
     }
 
     /// Returns the id of a bound. Bounds with the same polynomial share an id.
     pub fn dim(&mut self, size: &Size) -> DimId {
-        let poly = size.poly(&mut self.bounds.symbols, &Known(&self.scalars, &self.buffers));
+        let poly = size.poly(&mut self.bounds.symbols, &ProgramNames(&self.scalars, &self.buffers));
         let next = DimId::new(self.bounds.dims.len());
         let id = *self.bounds.numbers.entry(poly.clone()).or_insert(next);
         if id == next {
@@ -187,30 +187,34 @@ impl Program {
     }
 
     /// Checks an expression.
-    pub fn check(&self, at: &Site<'_>, size: &Size) -> Result<()> {
-        self.sound(at, size.check(self.builder))
+    pub fn check(&self, at: &StatementSite<'_>, size: &Size) -> Result<()> {
+        self.check_sound(at, size.check(self.builder))
     }
 
-    pub fn sound(&self, at: &Site<'_>, sound: std::result::Result<(), Unsound>) -> Result<()> {
+    pub fn check_sound(
+        &self,
+        at: &StatementSite<'_>,
+        sound: std::result::Result<(), SizeFault>,
+    ) -> Result<()> {
         sound.map_err(|unsound| match unsound {
-            Unsound::Foreign => self.foreign(at, "a scalar"),
-            Unsound::TooLarge => {
+            SizeFault::Foreign => self.foreign(at, "a scalar"),
+            SizeFault::TooLarge => {
                 self.refuse(at, Code::CW001, "an expression has more than 1000 operations and operands", None)
             }
         })
     }
 
-    fn foreign(&self, at: &Site<'_>, what: &str) -> Error {
+    fn foreign(&self, at: &StatementSite<'_>, what: &str) -> Error {
         let message = format!("{what} of another builder is given to `{}`", at.name);
         self.refuse(at, Code::CW402, &message, Some("handles are of the builder that made them"))
     }
 
     /// Returns the buffer of a handle, or an error if it belongs to another builder or to a body that has ended.
-    pub fn own(&self, at: &Site<'_>, handle: Handle) -> Result<BufferId> {
+    pub fn resolve_buffer(&self, at: &StatementSite<'_>, handle: Handle) -> Result<BufferId> {
         let id = BufferId::new(handle.index);
         match self.buffers.get(id) {
             Some(declared) if handle.builder == self.builder => {
-                self.in_scope(at, &declared.name, "an allocation of", declared.body)?;
+                self.check_in_scope(at, &declared.name, "an allocation of", declared.body)?;
                 Ok(id)
             }
             _ => Err(self.foreign(at, "a buffer")),
@@ -218,20 +222,20 @@ impl Program {
     }
 
     /// Returns the statement that `before` stands for.
-    pub fn ordered(&self, at: &Site<'_>, before: Ordered) -> Result<StatementId> {
+    pub fn resolve_statement(&self, at: &StatementSite<'_>, before: StatementRef) -> Result<StatementId> {
         match before {
-            Ordered::Statement(statement) => {
+            StatementRef::Statement(statement) => {
                 let id = StatementId::new(statement.index);
                 match self.statements.get(id) {
                     Some(written) if statement.builder == self.builder => {
-                        self.in_scope(at, &written.name, "a statement of", written.body)?;
+                        self.check_in_scope(at, &written.name, "a statement of", written.body)?;
                         Ok(id)
                     }
                     _ => Err(self.foreign(at, "a statement")),
                 }
             }
-            Ordered::Allocation(handle) => {
-                let buffer = &self.buffers[self.own(at, handle)?];
+            StatementRef::Allocation(handle) => {
+                let buffer = &self.buffers[self.resolve_buffer(at, handle)?];
                 match buffer.origin {
                     Origin::Alloc(statement) => Ok(statement),
                     _ => {
@@ -245,38 +249,44 @@ impl Program {
     }
 
     /// Takes the predecessors and the device that were requested for the next statement.
-    pub fn take_after(&mut self, at: &Site<'_>) -> Result<Vec<StatementId>> {
+    pub fn take_after(&mut self, at: &StatementSite<'_>) -> Result<Vec<StatementId>> {
         let after = std::mem::take(&mut self.cursor.pending.after);
         self.cursor.taken = std::mem::take(&mut self.cursor.pending.on);
-        after.into_iter().map(|before| self.ordered(at, before)).collect()
+        after.into_iter().map(|before| self.resolve_statement(at, before)).collect()
     }
 
     /// Declares a buffer. A faulty length is kept as a fault for the build.
-    pub fn declare(&mut self, at: &Site<'_>, origin: Origin, len: Size, element: Element) -> BufferId {
+    pub fn declare(
+        &mut self,
+        at: &StatementSite<'_>,
+        origin: Origin,
+        len: Size,
+        element: ElementType,
+    ) -> BufferId {
         let sound = self.check(at, &len);
         let poisoned = sound.is_err();
         if let Err(error) = sound {
-            self.note(error);
+            self.keep_fault(error);
         }
         let len = if poisoned { 1u64.to_size() } else { len };
         let dim = self.dim(&len);
         let name = at.name.to_owned();
         let body = self.cursor.open.last().copied().filter(|_| matches!(origin, Origin::Alloc(_)));
-        self.buffers.push(Declared { name, place: at.place, origin, len, dim, element, poisoned, body })
+        self.buffers.push(BuilderBuffer { name, place: at.place, origin, len, dim, element, poisoned, body })
     }
 
     /// Keeps a fault of a declaration for the build.
-    pub fn note(&mut self, error: Error) {
+    pub fn keep_fault(&mut self, error: Error) {
         if let Error::Refused(refusals) = error {
             self.faults.extend(refusals);
         }
     }
 
     /// Resolves a view to a part of a buffer.
-    pub fn part(&mut self, at: &Site<'_>, view: &View) -> Result<Part> {
-        let buffer = self.own(at, view.of)?;
-        if view.parts.len() > MOST_PARTS {
-            let message = format!("a part of more than {MOST_PARTS} parts is given to `{}`", at.name);
+    pub fn part(&mut self, at: &StatementSite<'_>, view: &View) -> Result<ResolvedPart> {
+        let buffer = self.resolve_buffer(at, view.handle)?;
+        if view.parts.len() > MAX_PARTS {
+            let message = format!("a part of more than {MAX_PARTS} parts is given to `{}`", at.name);
             return Err(self.refuse(at, Code::CW001, &message, None));
         }
         let (mut lo, mut hi) = (0u64.to_size(), self.buffers[buffer].len.clone());
@@ -296,12 +306,12 @@ impl Program {
             if !self.is_whole(buffer, of.0, of.1) {
                 // The second half of a split is checked through the bounds of the first half.
                 let (lo, hi) = if to.is_some() { ends } else { (of.0, ends.0) };
-                let Place { file, line, column } = *place;
+                let CallSite { file, line, column } = *place;
                 let file = (file != self.buffers[buffer].place.file).then_some(file);
                 self.views.insert(ir::View { buffer, line, column, file, lo, hi, of });
             }
         }
-        Ok(Part { buffer, lo: ends.0, hi: ends.1, whole: self.is_whole(buffer, ends.0, ends.1) })
+        Ok(ResolvedPart { buffer, lo: ends.0, hi: ends.1, whole: self.is_whole(buffer, ends.0, ends.1) })
     }
 
     fn is_whole(&self, buffer: BufferId, lo: DimId, hi: DimId) -> bool {
@@ -310,7 +320,8 @@ impl Program {
 
     fn sum(&mut self, one: &Size, other: &Size) -> Size {
         let mut zero = |size: &Size| {
-            size.poly(&mut self.bounds.symbols, &Known(&self.scalars, &self.buffers)).as_constant() == Some(0)
+            size.poly(&mut self.bounds.symbols, &ProgramNames(&self.scalars, &self.buffers)).as_constant()
+                == Some(0)
         };
         if zero(one) {
             other.clone()
@@ -323,14 +334,18 @@ impl Program {
 
     /// Returns the view and the access mode of a buffer argument, or `None` for a scalar. A bare name of an
     /// argument gets its declared mode; a bare name of an allocation has no mode.
-    pub fn borrowed(&self, at: &Site<'_>, argument: &Argument) -> Result<Option<(View, Option<Mode>)>> {
+    pub fn borrowed(
+        &self,
+        at: &StatementSite<'_>,
+        argument: &Argument,
+    ) -> Result<Option<(View, Option<Mode>)>> {
         match &argument.0 {
-            Passed::Lent(view, mode) => {
-                self.own(at, view.of)?;
+            ArgumentValue::Borrowed(view, mode) => {
+                self.resolve_buffer(at, view.handle)?;
                 Ok(Some((view.clone(), Some(*mode))))
             }
-            Passed::Bare(view) => {
-                let buffer = &self.buffers[self.own(at, view.of)?];
+            ArgumentValue::Bare(view) => {
+                let buffer = &self.buffers[self.resolve_buffer(at, view.handle)?];
                 let mode = match buffer.origin {
                     Origin::Device { mutable: false } | Origin::Pinned { mutable: false } => Some(Mode::Read),
                     Origin::Device { mutable: true } | Origin::Pinned { mutable: true } => {
@@ -340,14 +355,17 @@ impl Program {
                 };
                 Ok(Some((view.clone(), mode)))
             }
-            Passed::Nothing | Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => Ok(None),
+            ArgumentValue::Absent
+            | ArgumentValue::Value(_)
+            | ArgumentValue::Scalar(..)
+            | ArgumentValue::Size(_) => Ok(None),
         }
     }
 
     /// Returns the text of an argument for messages.
     pub fn argument_text(&self, argument: &Argument) -> String {
         match &argument.0 {
-            Passed::Lent(view, mode) => {
+            ArgumentValue::Borrowed(view, mode) => {
                 let view = self.view_text(view);
                 match mode {
                     Mode::Read => format!("&{view}"),
@@ -355,16 +373,16 @@ impl Program {
                     Mode::Atomic => format!("atomic(&mut {view})"),
                 }
             }
-            Passed::Bare(view) => self.view_text(view),
-            Passed::Nothing => "None".to_owned(),
-            Passed::Value(value) => value.text(),
-            Passed::Scalar(_, id) => Known(&self.scalars, &self.buffers).scalar(*id).to_owned(),
-            Passed::Size(size) => self.text(size),
+            ArgumentValue::Bare(view) => self.view_text(view),
+            ArgumentValue::Absent => "None".to_owned(),
+            ArgumentValue::Value(value) => value.text(),
+            ArgumentValue::Scalar(_, id) => ProgramNames(&self.scalars, &self.buffers).scalar(*id).to_owned(),
+            ArgumentValue::Size(size) => self.text(size),
         }
     }
 
     fn view_text(&self, view: &View) -> String {
-        let mut text = Known(&self.scalars, &self.buffers).buffer(view.of.index).to_owned();
+        let mut text = ProgramNames(&self.scalars, &self.buffers).buffer(view.handle.index).to_owned();
         for Subrange { lo, hi, .. } in &view.parts {
             let hi = hi.as_ref().map(|hi| self.text(hi)).unwrap_or_default();
             text.push_str(&format!("[{}..{hi}]", self.text(lo)));
@@ -381,19 +399,19 @@ impl Program {
     pub fn push(
         &mut self,
         name: String,
-        place: Place,
-        kind: Kind<Called>,
+        place: CallSite,
+        kind: StatementKind<BuilderStage>,
         accesses: Vec<Access>,
         after: Vec<StatementId>,
         scalars: MentionedScalars,
     ) -> StatementId {
         let device = self.cursor.taken.take().unwrap_or_else(|| self.device_of_body());
         let body = self.cursor.open.last().copied();
-        self.statements.push(Written { name, place, kind, accesses, after, scalars, device, body })
+        self.statements.push(BuilderStatement { name, place, kind, accesses, after, scalars, device, body })
     }
 
     /// Returns the code of each bound. `buffer` maps a builder's buffer to the program's.
-    pub fn codes(&self, buffer: &impl Fn(usize) -> BufferId) -> Vector<DimId, Vec<Op>> {
+    pub fn codes(&self, buffer: &impl Fn(usize) -> BufferId) -> Vector<DimId, Vec<BoundOp>> {
         let code = |(size, _): &(Size, Poly)| {
             let mut code = Vec::new();
             size.code(&mut code, buffer);

@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 use cuweave_core::ids::{BufferId, LeafId, ScalarId};
 use cuweave_core::index::Index;
-use cuweave_core::table::Op;
+use cuweave_core::table::BoundOp;
 use cuweave_ptx::poly::{Poly, Symbols};
 
-use crate::build::Value;
+use crate::build::ScalarValue;
 use crate::error::Fault;
 use crate::statements::{Dim, ToDim, dim};
 
 /// The maximum number of operations and operands of an expression.
-const MOST_NODES: u32 = 1000;
+const MAX_NODES: u32 = 1000;
 /// The maximum number of terms of a product that is compared as a polynomial. Larger ones are compared by their text.
-const MOST_TERMS: u32 = 256;
+const MAX_TERMS: u32 = 256;
 
 /// A scalar argument of a builder's graph: a symbol whose value [`Exec::set_scalar`](super::Exec::set_scalar)
 /// can change.
@@ -60,7 +60,7 @@ impl<T> fmt::Debug for Scalar<T> {
 /// division by 0. Examples: `n * 4`, `n.div_ceil(256) + 1`, `4 * n`.
 #[derive(Clone)]
 pub struct Size {
-    term: Term,
+    term: SizeTerm,
     /// The number of operations and operands.
     nodes: u32,
     /// An upper bound on the number of terms of its polynomial.
@@ -78,19 +78,19 @@ pub(super) struct MentionedScalars {
 }
 
 #[derive(Clone)]
-enum Term {
+enum SizeTerm {
     Constant(Dim),
     Scalar(u64, ScalarId),
     /// The length of an allocation that a call returns: the id of the builder and the index of the buffer.
     Extent(u64, usize),
-    Operation(Op, Arc<(Size, Size)>),
+    Operation(BoundOp, Arc<(Size, Size)>),
     /// The result of too many operations.
     TooLarge,
 }
 
 /// The reason why an expression is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unsound {
+pub(super) enum SizeFault {
     /// It contains a scalar of another builder.
     Foreign,
     /// It has too many operations.
@@ -104,33 +104,36 @@ pub(super) trait Names {
 }
 
 impl Size {
-    fn leaf(term: Term) -> Size {
+    fn leaf(term: SizeTerm) -> Size {
         Size { term, nodes: 1, terms: 1 }
     }
 
     /// Returns a scalar of a builder as an expression.
     pub(super) fn of_scalar(builder: u64, id: ScalarId) -> Size {
-        Size::leaf(Term::Scalar(builder, id))
+        Size::leaf(SizeTerm::Scalar(builder, id))
     }
 
     /// Returns the length of an allocation that a call returns.
     pub(super) fn extent(builder: u64, index: usize) -> Size {
-        Size::leaf(Term::Extent(builder, index))
+        Size::leaf(SizeTerm::Extent(builder, index))
     }
 
-    fn operation(op: Op, left: Size, right: Size) -> Size {
+    fn operation(op: BoundOp, left: Size, right: Size) -> Size {
         let nodes = left.nodes.saturating_add(right.nodes).saturating_add(1);
-        if nodes > MOST_NODES || matches!(left.term, Term::TooLarge) || matches!(right.term, Term::TooLarge) {
-            return Size::leaf(Term::TooLarge);
+        if nodes > MAX_NODES
+            || matches!(left.term, SizeTerm::TooLarge)
+            || matches!(right.term, SizeTerm::TooLarge)
+        {
+            return Size::leaf(SizeTerm::TooLarge);
         }
         let terms = match op {
-            Op::Add | Op::Sub => left.terms.saturating_add(right.terms),
-            Op::Mul => left.terms.saturating_mul(right.terms),
+            BoundOp::Add | BoundOp::Sub => left.terms.saturating_add(right.terms),
+            BoundOp::Mul => left.terms.saturating_mul(right.terms),
             _ => 1,
         };
         // A product that is compared by its text counts as one term.
-        let terms = if terms > MOST_TERMS { 1 } else { terms };
-        Size { term: Term::Operation(op, Arc::new((left, right))), nodes, terms }
+        let terms = if terms > MAX_TERMS { 1 } else { terms };
+        Size { term: SizeTerm::Operation(op, Arc::new((left, right))), nodes, terms }
     }
 
     /// Returns the quotient, rounded up.
@@ -141,13 +144,13 @@ impl Size {
     }
 
     /// Checks that it is a valid expression of a builder.
-    pub(super) fn check(&self, builder: u64) -> Result<(), Unsound> {
+    pub(super) fn check(&self, builder: u64) -> Result<(), SizeFault> {
         match &self.term {
-            Term::Constant(_) => Ok(()),
-            Term::Scalar(of, _) | Term::Extent(of, _) if *of == builder => Ok(()),
-            Term::Scalar(..) | Term::Extent(..) => Err(Unsound::Foreign),
-            Term::Operation(_, sides) => sides.0.check(builder).and_then(|()| sides.1.check(builder)),
-            Term::TooLarge => Err(Unsound::TooLarge),
+            SizeTerm::Constant(_) => Ok(()),
+            SizeTerm::Scalar(of, _) | SizeTerm::Extent(of, _) if *of == builder => Ok(()),
+            SizeTerm::Scalar(..) | SizeTerm::Extent(..) => Err(SizeFault::Foreign),
+            SizeTerm::Operation(_, sides) => sides.0.check(builder).and_then(|()| sides.1.check(builder)),
+            SizeTerm::TooLarge => Err(SizeFault::TooLarge),
         }
     }
 
@@ -161,15 +164,15 @@ impl Size {
     }
 
     fn transparent(&self, symbols: &mut Symbols, names: &impl Names) -> Option<Poly> {
-        let Term::Operation(op, sides) = &self.term else {
+        let SizeTerm::Operation(op, sides) = &self.term else {
             return match &self.term {
-                Term::Constant(value) => value.value().ok().map(|value| Poly::constant(value.into())),
+                SizeTerm::Constant(value) => value.value().ok().map(|value| Poly::constant(value.into())),
                 _ => None,
             };
         };
         let large = match op {
-            Op::Add | Op::Sub => sides.0.terms.saturating_add(sides.1.terms) > MOST_TERMS,
-            _ => sides.0.terms.saturating_mul(sides.1.terms) > MOST_TERMS,
+            BoundOp::Add | BoundOp::Sub => sides.0.terms.saturating_add(sides.1.terms) > MAX_TERMS,
+            _ => sides.0.terms.saturating_mul(sides.1.terms) > MAX_TERMS,
         };
         if large {
             return None;
@@ -181,17 +184,17 @@ impl Size {
     /// Appends a text that is unique to the expression.
     fn key(&self, key: &mut String) {
         let text = match &self.term {
-            Term::Constant(value) => format!("{value:?}"),
-            Term::Scalar(_, id) => format!("s{id}"),
-            Term::Extent(_, index) => format!("b{index}"),
-            Term::Operation(op, sides) => {
+            SizeTerm::Constant(value) => format!("{value:?}"),
+            SizeTerm::Scalar(_, id) => format!("s{id}"),
+            SizeTerm::Extent(_, index) => format!("b{index}"),
+            SizeTerm::Operation(op, sides) => {
                 key.push('(');
                 sides.0.key(key);
                 key.push_str(symbol(*op));
                 sides.1.key(key);
                 ")".to_owned()
             }
-            Term::TooLarge => "too large".to_owned(),
+            SizeTerm::TooLarge => "too large".to_owned(),
         };
         key.push_str(&text);
     }
@@ -199,17 +202,17 @@ impl Size {
     /// Returns it in Rust syntax.
     pub(super) fn text(&self, names: &impl Names) -> String {
         match &self.term {
-            Term::Constant(value) => {
+            SizeTerm::Constant(value) => {
                 value.value().map_or_else(|fault| format!("a number that {fault}"), |n| n.to_string())
             }
-            Term::Scalar(_, id) => names.scalar(*id).to_owned(),
-            Term::Extent(_, index) => format!("the length of `{}`", names.buffer(*index)),
-            Term::Operation(op, sides) => {
-                let weak = |op: Op| matches!(op, Op::Add | Op::Sub);
+            SizeTerm::Scalar(_, id) => names.scalar(*id).to_owned(),
+            SizeTerm::Extent(_, index) => format!("the length of `{}`", names.buffer(*index)),
+            SizeTerm::Operation(op, sides) => {
+                let weak = |op: BoundOp| matches!(op, BoundOp::Add | BoundOp::Sub);
                 let side = |side: &Size, right: bool| {
                     let text = side.text(names);
                     match side.term {
-                        Term::Operation(inner, _)
+                        SizeTerm::Operation(inner, _)
                             if weak(inner) && !weak(*op) || right && weak(inner) == weak(*op) =>
                         {
                             format!("({text})")
@@ -219,62 +222,68 @@ impl Size {
                 };
                 format!("{} {} {}", side(&sides.0, false), symbol(*op), side(&sides.1, true))
             }
-            Term::TooLarge => "an expression of too many operations".to_owned(),
+            SizeTerm::TooLarge => "an expression of too many operations".to_owned(),
         }
     }
 
     /// Appends its postfix code. Each scalar is a leaf with the same number. `buffer` maps a builder's buffer
     /// to the program's.
-    pub(super) fn code(&self, code: &mut Vec<Op>, buffer: &impl Fn(usize) -> BufferId) {
+    pub(super) fn code(&self, code: &mut Vec<BoundOp>, buffer: &impl Fn(usize) -> BufferId) {
         match &self.term {
-            Term::Constant(value) => match value.value() {
-                Ok(value) => code.push(Op::Constant(value)),
-                Err(Fault::Overflow) => code.extend([Op::Constant(u64::MAX), Op::Constant(1), Op::Add]),
-                Err(Fault::Negative) => code.extend([Op::Constant(0), Op::Constant(1), Op::Sub]),
-                Err(Fault::DivisionByZero) => code.extend([Op::Constant(1), Op::Constant(0), Op::Div]),
+            SizeTerm::Constant(value) => match value.value() {
+                Ok(value) => code.push(BoundOp::Constant(value)),
+                Err(Fault::Overflow) => {
+                    code.extend([BoundOp::Constant(u64::MAX), BoundOp::Constant(1), BoundOp::Add])
+                }
+                Err(Fault::Negative) => {
+                    code.extend([BoundOp::Constant(0), BoundOp::Constant(1), BoundOp::Sub])
+                }
+                Err(Fault::DivisionByZero) => {
+                    code.extend([BoundOp::Constant(1), BoundOp::Constant(0), BoundOp::Div])
+                }
             },
-            Term::Scalar(_, id) => code.push(Op::Leaf(LeafId::new(id.index()))),
-            Term::Extent(_, index) => code.push(Op::Extent(buffer(*index))),
-            Term::Operation(op, sides) => {
+            SizeTerm::Scalar(_, id) => code.push(BoundOp::Leaf(LeafId::new(id.index()))),
+            SizeTerm::Extent(_, index) => code.push(BoundOp::Extent(buffer(*index))),
+            SizeTerm::Operation(op, sides) => {
                 sides.0.code(code, buffer);
                 sides.1.code(code, buffer);
                 code.push(*op);
             }
-            Term::TooLarge => code.extend([Op::Constant(1), Op::Constant(0), Op::Div]),
+            SizeTerm::TooLarge => code.extend([BoundOp::Constant(1), BoundOp::Constant(0), BoundOp::Div]),
         }
     }
 
     /// Adds the scalars that it mentions.
     pub(super) fn mentions(&self, scalars: &mut BTreeSet<ScalarId>) {
         match &self.term {
-            Term::Scalar(_, id) => drop(scalars.insert(*id)),
-            Term::Operation(_, sides) => {
+            SizeTerm::Scalar(_, id) => drop(scalars.insert(*id)),
+            SizeTerm::Operation(_, sides) => {
                 sides.0.mentions(scalars);
                 sides.1.mentions(scalars);
             }
-            Term::Constant(_) | Term::Extent(..) | Term::TooLarge => {}
+            SizeTerm::Constant(_) | SizeTerm::Extent(..) | SizeTerm::TooLarge => {}
         }
     }
 
     /// Evaluates it for these values of the scalars.
-    pub(super) fn value(&self, scalars: &[Value]) -> Dim {
+    pub(super) fn value(&self, scalars: &[ScalarValue]) -> Dim {
         match &self.term {
-            Term::Constant(value) => *value,
-            Term::Scalar(_, id) => {
-                scalars.get(id.index()).and_then(Value::dim).unwrap_or_else(|| dim(1u8) / 0u8)
+            SizeTerm::Constant(value) => *value,
+            SizeTerm::Scalar(_, id) => {
+                scalars.get(id.index()).and_then(ScalarValue::dim).unwrap_or_else(|| dim(1u8) / 0u8)
             }
-            Term::Operation(op, sides) => sides.0.value(scalars).combined(*op, sides.1.value(scalars)),
-            Term::Extent(..) | Term::TooLarge => dim(1u8) / 0u8,
+            SizeTerm::Operation(op, sides) => sides.0.value(scalars).combined(*op, sides.1.value(scalars)),
+            SizeTerm::Extent(..) | SizeTerm::TooLarge => dim(1u8) / 0u8,
         }
     }
 }
 
-fn symbol(op: Op) -> &'static str {
+fn symbol(op: BoundOp) -> &'static str {
     match op {
-        Op::Add => "+",
-        Op::Sub => "-",
-        Op::Mul => "*",
-        Op::Div => "/",
+        BoundOp::Add => "+",
+        BoundOp::Sub => "-",
+        BoundOp::Mul => "*",
+        BoundOp::Div => "/",
         _ => "%",
     }
 }
@@ -319,7 +328,7 @@ mod sealed {
 
 impl<T: Integer> ToSize for Scalar<T> {
     fn to_size(self) -> Size {
-        Size::leaf(Term::Scalar(self.builder, self.id))
+        Size::leaf(SizeTerm::Scalar(self.builder, self.id))
     }
 }
 
@@ -342,21 +351,21 @@ macro_rules! operators {
         impl<R: ToSize> $trait<R> for Size {
             type Output = Size;
             fn $method(self, other: R) -> Size {
-                Size::operation(Op::$op, self, other.to_size())
+                Size::operation(BoundOp::$op, self, other.to_size())
             }
         }
 
         impl<R: ToSize> $trait<R> for &Size {
             type Output = Size;
             fn $method(self, other: R) -> Size {
-                Size::operation(Op::$op, self.clone(), other.to_size())
+                Size::operation(BoundOp::$op, self.clone(), other.to_size())
             }
         }
 
         impl<T: Integer, R: ToSize> $trait<R> for Scalar<T> {
             type Output = Size;
             fn $method(self, other: R) -> Size {
-                Size::operation(Op::$op, self.to_size(), other.to_size())
+                Size::operation(BoundOp::$op, self.to_size(), other.to_size())
             }
         }
     )*};
@@ -376,7 +385,7 @@ macro_rules! integers {
 
         impl ToSize for $ty {
             fn to_size(self) -> Size {
-                Size::leaf(Term::Constant(self.to_dim()))
+                Size::leaf(SizeTerm::Constant(self.to_dim()))
             }
         }
 
@@ -386,21 +395,21 @@ macro_rules! integers {
         impl $trait<Size> for $ty {
             type Output = Size;
             fn $method(self, other: Size) -> Size {
-                Size::operation(Op::$op, self.to_size(), other)
+                Size::operation(BoundOp::$op, self.to_size(), other)
             }
         }
 
         impl $trait<&Size> for $ty {
             type Output = Size;
             fn $method(self, other: &Size) -> Size {
-                Size::operation(Op::$op, self.to_size(), other.clone())
+                Size::operation(BoundOp::$op, self.to_size(), other.clone())
             }
         }
 
         impl<T: Integer> $trait<Scalar<T>> for $ty {
             type Output = Size;
             fn $method(self, other: Scalar<T>) -> Size {
-                Size::operation(Op::$op, self.to_size(), other.to_size())
+                Size::operation(BoundOp::$op, self.to_size(), other.to_size())
             }
         }
     )*};

@@ -8,8 +8,8 @@ use crate::token::Token;
 
 use super::config::ToConfiguration;
 use super::declarations::Builder;
-use super::handle::{Handle, Place, Statement, ToArgument, ToArguments, ToBuffer};
-use super::program::Site;
+use super::handle::{CallSite, Handle, Statement, ToArgument, ToArguments, ToBuffer};
+use super::program::StatementSite;
 
 impl Builder<'_> {
     /// Launches a kernel: `kernel[config](arguments);`. The kernel is an item of a `#[kernels]` block: `nn::gelu {}`.
@@ -26,7 +26,7 @@ impl Builder<'_> {
     ) -> Result<Statement> {
         let _ = kernel;
         let (config, arguments) = (config.to_configuration(), arguments.to_arguments());
-        self.program.launch(Place::caller(), K::kernel(Token), K::arguments, config, &arguments)
+        self.program.launch(CallSite::caller(), K::kernel(Token), K::arguments, config, &arguments)
     }
 
     /// Sets every element of a buffer: `fill(&mut b, value);`.
@@ -37,7 +37,7 @@ impl Builder<'_> {
     /// argument that is not a device buffer passed by `&mut` (CW001).
     #[track_caller]
     pub fn fill(&mut self, buffer: impl ToBuffer, value: impl ToArgument) -> Result<Statement> {
-        self.program.fill(Place::caller(), &buffer.to_buffer(), &value.to_argument())
+        self.program.fill(CallSite::caller(), &buffer.to_buffer(), &value.to_argument())
     }
 
     /// Copies from a buffer or pinned memory to another one: `copy(&a, &mut b);`.
@@ -48,7 +48,7 @@ impl Builder<'_> {
     /// not a buffer, or a destination passed by `&` (CW001).
     #[track_caller]
     pub fn copy(&mut self, from: impl ToBuffer, to: impl ToBuffer) -> Result<Statement> {
-        self.program.copy(Place::caller(), &from.to_buffer(), &to.to_buffer())
+        self.program.copy(CallSite::caller(), &from.to_buffer(), &to.to_buffer())
     }
 
     /// Frees an allocation here instead of after its last use: `free(b);`.
@@ -59,7 +59,7 @@ impl Builder<'_> {
     /// belong to the graph (CW104), or is used later (CW102).
     #[track_caller]
     pub fn free(&mut self, buffer: Handle) -> Result<Statement> {
-        self.program.free(Place::caller(), buffer)
+        self.program.free(CallSite::caller(), buffer)
     }
 
     /// Calls a graph function: `let h = layer(n, &w, &mut x);`. Its statements are inserted here.
@@ -74,12 +74,12 @@ impl Builder<'_> {
     #[track_caller]
     pub fn call<F: CalledItem>(&mut self, function: F, arguments: impl ToArguments) -> Result<Vec<Handle>> {
         let _ = function;
-        let place = Place::caller();
+        let place = CallSite::caller();
         let arguments = arguments.to_arguments();
         match F::table(Token) {
             Some(table) => self.program.call(place, table, F::enter, &arguments),
             None => {
-                let site = Site { place, name: "call" };
+                let site = StatementSite { place, name: "call" };
                 let message = "the graph function is of another version of cuweave";
                 Err(self.program.refuse(&site, Code::CW001, message, None))
             }
@@ -94,6 +94,6 @@ impl Builder<'_> {
     /// that is already freed or returned (CW105), or never written (CW107).
     #[track_caller]
     pub fn output(&mut self, buffer: Handle) -> Result<()> {
-        self.program.output(Place::caller(), buffer)
+        self.program.output(CallSite::caller(), buffer)
     }
 }

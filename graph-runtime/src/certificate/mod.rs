@@ -23,13 +23,13 @@ use crate::error::{BrokenCertificate, Error, Result};
 use cuweave_core::ir::Program;
 
 /// A graph whose nodes are added.
-pub(crate) struct Certified<'c> {
+pub(crate) struct CertificateBuilder<'c> {
     pub definition: &'c Definition,
     pub built: &'c BuiltGraph,
     pub operands: &'c [Operand],
 }
 
-impl Certified<'_> {
+impl CertificateBuilder<'_> {
     /// Returns the certificate of the graph. O(accesses + edges), plus the accesses inside fused launches.
     pub fn certificate(&self) -> Certificate {
         let (source, numbering) = self.source();
@@ -55,7 +55,7 @@ impl Certified<'_> {
     /// [`Error::Certificate`]: a bug of this crate that would have made the graph wrong. A failure of the driver.
     pub fn check(&self, reads_back: bool) -> Result<()> {
         let check = |certificate: &Certificate| {
-            if let Some(folder) = std::env::var_os(FOLDER) {
+            if let Some(folder) = std::env::var_os(FOLDER_VARIABLE) {
                 self.write(Path::new(&folder), certificate);
             }
             cuweave_check::check(certificate).map_err(|refusal| self.refused(refusal))
@@ -82,18 +82,18 @@ impl Certified<'_> {
 }
 
 /// The environment variable with a folder to which each checked certificate is also written, as text.
-const FOLDER: &str = "CUWEAVE_CERTIFICATES";
+const FOLDER_VARIABLE: &str = "CUWEAVE_CERTIFICATES";
 
 /// The environment variable that controls the checks. `0` disables them; any other value checks every graph,
 /// also as read back from the driver.
-const VARIABLE: &str = "CUWEAVE_CHECK";
+const CHECK_VARIABLE: &str = "CUWEAVE_CHECK";
 
 /// A debug build checks graphs with fewer statements than this by default.
 const MAX_STATEMENTS: usize = 2_000;
 
 /// The graph whose certificate is checked, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum CertificateChecks {
     /// None: no check.
     No,
     /// The planned graph.
@@ -103,12 +103,14 @@ pub(crate) enum Wanted {
 }
 
 /// Returns how the certificate of a graph is to be checked.
-pub(crate) fn wanted(program: &Program) -> Wanted {
-    match std::env::var_os(VARIABLE) {
-        Some(value) if value == OsStr::new("0") => Wanted::No,
-        Some(_) => Wanted::ReadBack,
-        None if program.options.check => Wanted::Planned,
-        None if cfg!(debug_assertions) && program.statements.len() < MAX_STATEMENTS => Wanted::Planned,
-        None => Wanted::No,
+pub(crate) fn checks_for(program: &Program) -> CertificateChecks {
+    match std::env::var_os(CHECK_VARIABLE) {
+        Some(value) if value == OsStr::new("0") => CertificateChecks::No,
+        Some(_) => CertificateChecks::ReadBack,
+        None if program.options.check => CertificateChecks::Planned,
+        None if cfg!(debug_assertions) && program.statements.len() < MAX_STATEMENTS => {
+            CertificateChecks::Planned
+        }
+        None => CertificateChecks::No,
     }
 }

@@ -6,20 +6,20 @@
 
 use cuweave_check::certificate as c;
 use cuweave_core::index::{Index, Vector, between, size};
-use cuweave_core::ir::{BufferId, Device, Kind, Origin, StatementId};
-use cuweave_core::operation::{MemoryId, Operation, OperationId, Place, What};
+use cuweave_core::ir::{BufferId, Device, Origin, StatementId, StatementKind};
+use cuweave_core::operation::{BufferPlacement, MemoryId, Operation, OperationId, OperationKind};
 use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
 use crate::build::is_one_node;
 use crate::cuda;
 use crate::kernels::{ENTRY, LaunchRecord};
-use crate::statements::RecordExt;
+use crate::statements::StatementRecordExt;
 
-use super::Certified;
+use super::CertificateBuilder;
 use super::source::Numbering;
 
 /// The graph under construction.
-pub(super) struct Reading<'r> {
+pub(super) struct PlanBuilder<'r> {
     pub numbering: &'r Numbering,
     pub source: &'r c::Source,
     pub plan: c::Plan,
@@ -33,14 +33,14 @@ pub(super) struct Reading<'r> {
     branches: Vector<ScopeId, Option<usize>>,
 }
 
-impl Reading<'_> {
+impl PlanBuilder<'_> {
     fn add(&mut self, node: c::Node) -> usize {
         self.plan.nodes.push(node);
         self.operations.push(self.at);
         self.plan.nodes.len() - 1
     }
 
-    fn edge(&mut self, from: usize, to: usize, port: c::Port) {
+    fn add_edge(&mut self, from: usize, to: usize, port: c::Port) {
         // The arms of one conditional node share it.
         if from != to {
             self.plan.edges.push(c::Edge { from, to, port });
@@ -48,11 +48,11 @@ impl Reading<'_> {
     }
 }
 
-impl Certified<'_> {
+impl CertificateBuilder<'_> {
     /// Returns the graph built from the planned operations.
-    pub(super) fn plan<'r>(&self, source: &'r c::Source, numbering: &'r Numbering) -> Reading<'r> {
+    pub(super) fn plan<'r>(&self, source: &'r c::Source, numbering: &'r Numbering) -> PlanBuilder<'r> {
         let operations = &self.built.plan.operations;
-        let mut reading = Reading {
+        let mut builder = PlanBuilder {
             numbering,
             source,
             plan: c::Plan { blocks: self.blocks(), ..c::Plan::default() },
@@ -62,14 +62,14 @@ impl Certified<'_> {
             branches: Vector::filled(None, numbering.scopes.list.len()),
         };
         for (at, operation) in operations.list.enumerate() {
-            reading.at = at;
-            reading.last[at] = self.operation(&mut reading, operation);
+            builder.at = at;
+            builder.last[at] = self.add_operation(&mut builder, operation);
         }
         // Several operations may end in one node, which makes duplicate edges.
-        reading.plan.edges.sort_unstable_by_key(|edge| (edge.to, edge.from, edge.port == c::Port::Early));
-        reading.plan.edges.dedup();
-        reading.plan.places = self.places(&reading, source.memories.len());
-        reading
+        builder.plan.edges.sort_unstable_by_key(|edge| (edge.to, edge.from, edge.port == c::Port::Early));
+        builder.plan.edges.dedup();
+        builder.plan.places = self.places(&builder, source.memories.len());
+        builder
     }
 
     fn blocks(&self) -> Vec<c::Block> {
@@ -77,10 +77,10 @@ impl Certified<'_> {
         let inside = self.built.plan.inside();
         let address = |memory: MemoryId| {
             let base = |&buffer: &BufferId| match operations.places[buffer] {
-                Place::Inside { offset, .. } => {
+                BufferPlacement::Inside { offset, .. } => {
                     Some(self.built.state.bases.get(buffer)?.wrapping_sub(offset))
                 }
-                Place::Bound | Place::Nowhere => None,
+                BufferPlacement::Bound | BufferPlacement::Nowhere => None,
             };
             inside[memory].first().and_then(base).unwrap_or(0)
         };
@@ -90,41 +90,45 @@ impl Certified<'_> {
             .collect()
     }
 
-    fn places(&self, reading: &Reading<'_>, count: usize) -> Vec<c::Place> {
+    fn places(&self, builder: &PlanBuilder<'_>, count: usize) -> Vec<c::MemoryPlacement> {
         let operations = &self.built.plan.operations;
         let of = |buffer: BufferId| {
             let at = match operations.places[buffer] {
-                Place::Inside { memory, offset } => c::Bytes::In { block: memory.index(), offset },
-                Place::Bound => c::Bytes::Own,
-                Place::Nowhere if operations.left_out.contains(&buffer) => self.registers(reading, buffer),
-                Place::Nowhere => match reading.source.memories[buffer.index()].origin {
-                    c::Origin::Temporary(_) => c::Bytes::Unused,
-                    _ => c::Bytes::Own,
+                BufferPlacement::Inside { memory, offset } => {
+                    c::Storage::In { block: memory.index(), offset }
+                }
+                BufferPlacement::Bound => c::Storage::Own,
+                BufferPlacement::Nowhere if operations.elided.contains(&buffer) => {
+                    self.register_node(builder, buffer)
+                }
+                BufferPlacement::Nowhere => match builder.source.memories[buffer.index()].origin {
+                    c::Origin::Temporary(_) => c::Storage::Unused,
+                    _ => c::Storage::Own,
                 },
             };
-            c::Place { at, devices: self.devices(buffer) }
+            c::MemoryPlacement { at, devices: self.devices(buffer) }
         };
-        let mut places: Vec<c::Place> = operations.places.ids().map(of).collect();
-        places.resize(count, c::Place { at: c::Bytes::Own, devices: Vec::new() });
+        let mut places: Vec<c::MemoryPlacement> = operations.places.ids().map(of).collect();
+        places.resize(count, c::MemoryPlacement { at: c::Storage::Own, devices: Vec::new() });
         places
     }
 
     /// Returns the node in whose registers a buffer stays: the fused node of its users.
-    fn registers(&self, reading: &Reading<'_>, buffer: BufferId) -> c::Bytes {
+    fn register_node(&self, builder: &PlanBuilder<'_>, buffer: BufferId) -> c::Storage {
         let uses = |node: &c::Node| match &node.work {
-            c::Work::Run { members, .. } => members.iter().any(|member| {
-                let accesses = &reading.source.statements[member.statement].accesses;
+            c::NodeWork::Run { members, .. } => members.iter().any(|member| {
+                let accesses = &builder.source.statements[member.statement].accesses;
                 accesses.iter().any(|access| access.memory == buffer.index())
             }),
             _ => false,
         };
-        reading.plan.nodes.iter().position(uses).map_or(c::Bytes::Unused, c::Bytes::Registers)
+        builder.plan.nodes.iter().position(uses).map_or(c::Storage::Unused, c::Storage::Registers)
     }
 
     /// Returns the devices that can access a buffer. Empty if all can.
     fn devices(&self, buffer: BufferId) -> Vec<u32> {
         let (definition, operand) = (self.definition, self.operands.get(buffer.index()));
-        if operand.is_some_and(|operand| operand.unified().is_some()) {
+        if operand.is_some_and(|operand| operand.managed_state().is_some()) {
             return Vec::new();
         }
         let own = definition.program().device_of(buffer).or_else(|| operand?.device);
@@ -138,57 +142,59 @@ impl Certified<'_> {
     }
 
     /// Adds the nodes of an operation and their incoming edges. Returns the node on which later operations depend.
-    fn operation(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
-        match operation.what {
-            What::Statement(Kind::Condition(())) => self.begin(reading, operation),
-            What::Statement(Kind::Join(())) => self.end(reading, operation),
+    fn add_operation(&self, builder: &mut PlanBuilder<'_>, operation: &Operation) -> Option<usize> {
+        match operation.kind {
+            OperationKind::Statement(StatementKind::Condition(())) => self.add_branch(builder, operation),
+            OperationKind::Statement(StatementKind::Join(())) => self.add_loop_setter(builder, operation),
             _ => {
-                let scope = self.built.plan.operations.body_of(&reading.numbering.scopes, operation);
+                let scope = self.built.plan.operations.body_of(&builder.numbering.scopes, operation);
                 let node = c::Node {
                     name: operation.name.to_string(),
                     body: Numbering::body(scope),
                     device: operation.device.as_u32(),
                     waits: self.waits(operation),
-                    work: self.work(reading, operation),
+                    work: self.work(builder, operation),
                 };
-                let node = reading.add(node);
-                self.follow(reading, operation, node);
+                let node = builder.add(node);
+                self.add_incoming_edges(builder, operation, node);
                 Some(node)
             }
         }
     }
 
     /// Adds the incoming edges of a node: from its operation's predecessors in the same body.
-    fn follow(&self, reading: &mut Reading<'_>, operation: &Operation, node: usize) {
+    fn add_incoming_edges(&self, builder: &mut PlanBuilder<'_>, operation: &Operation, node: usize) {
         for &before in &operation.after {
-            let Some(last) = reading.last[before] else { continue };
+            let Some(last) = builder.last[before] else { continue };
             // A body's nodes have no edge from the node that runs the body.
-            let inside = |bodies: &[usize]| bodies.contains(&reading.plan.nodes[node].body);
-            if matches!(&reading.plan.nodes[last].work, c::Work::Branch(bodies) if inside(bodies)) {
+            let inside = |bodies: &[usize]| bodies.contains(&builder.plan.nodes[node].body);
+            if matches!(&builder.plan.nodes[last].work, c::NodeWork::Branch(bodies) if inside(bodies)) {
                 continue;
             }
             let early = operation.programmatic == Some(before);
-            reading.edge(last, node, if early { c::Port::Early } else { c::Port::End });
+            builder.add_edge(last, node, if early { c::Port::Early } else { c::Port::End });
         }
     }
 
     fn waits(&self, operation: &Operation) -> bool {
-        let wishes = &self.built.plan.decided.wishes;
-        let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
-        let waits =
-            |id: &StatementId| launch(id).is_some_and(|launch| launch.waits) || wishes.setters.contains(id);
+        let backend_options = &self.built.plan.decided.backend_options;
+        let launch = |id: &StatementId| backend_options.launches.get(*id).and_then(Option::as_ref);
+        let waits = |id: &StatementId| {
+            launch(id).is_some_and(|launch| launch.waits) || backend_options.setters.contains(id)
+        };
         !operation.sources.is_empty() && operation.sources.iter().all(waits)
     }
 
-    fn work(&self, reading: &Reading<'_>, operation: &Operation) -> c::Work {
-        match &operation.what {
-            What::Alloc { memory } => c::Work::Alloc(memory.index()),
-            What::Free { memory } => c::Work::Free(memory.index()),
-            What::FreeTaken { buffer } => {
-                c::Work::FreeTaken(buffer.index(), self.built.state.bases.get(*buffer).copied().unwrap_or(0))
-            }
-            What::Statement(_) | What::Hub => {
-                let number = |id: StatementId| reading.numbering.of[id].unwrap_or(0);
+    fn work(&self, builder: &PlanBuilder<'_>, operation: &Operation) -> c::NodeWork {
+        match &operation.kind {
+            OperationKind::Alloc { memory } => c::NodeWork::Alloc(memory.index()),
+            OperationKind::Free { memory } => c::NodeWork::Free(memory.index()),
+            OperationKind::FreeTaken { buffer } => c::NodeWork::FreeTaken(
+                buffer.index(),
+                self.built.state.bases.get(*buffer).copied().unwrap_or(0),
+            ),
+            OperationKind::Statement(_) | OperationKind::Hub => {
+                let number = |id: StatementId| builder.numbering.number_of[id].unwrap_or(0);
                 let chain = self.built.plan.operations.chain_of(operation);
                 let mut forwards = Vec::new();
                 let mut members = Vec::new();
@@ -196,10 +202,10 @@ impl Certified<'_> {
                     Some((at, chain)) => {
                         let fused = self.built.plan.fused.get(at).and_then(|fused| fused.forward.as_ref());
                         for (lane, launches) in chain.chains().enumerate() {
-                            let of = launches.iter().map(|&id| self.member(reading, id, lane, true));
+                            let of = launches.iter().map(|&id| self.member(builder, id, lane, true));
                             let mut of: Vec<c::Member> = of.collect();
                             if let Some(forward) = fused {
-                                self.correct(forward, launches, &mut of);
+                                self.mark_elided_stores(forward, launches, &mut of);
                                 forwards.extend(self.forwards(forward, launches, number));
                             }
                             members.extend(of);
@@ -207,17 +213,17 @@ impl Certified<'_> {
                     }
                     None => {
                         let of = operation.sources.iter().enumerate();
-                        members.extend(of.map(|(lane, &id)| self.member(reading, id, lane, false)));
+                        members.extend(of.map(|(lane, &id)| self.member(builder, id, lane, false)));
                     }
                 }
-                c::Work::Run { members, forwards }
+                c::NodeWork::Run { members, forwards }
             }
         }
     }
 
-    fn member(&self, reading: &Reading<'_>, id: StatementId, lane: usize, fused: bool) -> c::Member {
-        let statement = reading.numbering.of[id].unwrap_or(0);
-        let count = reading.source.statements[statement].accesses.len();
+    fn member(&self, builder: &PlanBuilder<'_>, id: StatementId, lane: usize, fused: bool) -> c::Member {
+        let statement = builder.numbering.number_of[id].unwrap_or(0);
+        let count = builder.source.statements[statement].accesses.len();
         let touches = if fused { self.touches(id, count) } else { Vec::new() };
         let addresses = self.addresses(id, count);
         c::Member { statement, lane, addresses, touches, ..c::Member::default() }
@@ -265,15 +271,15 @@ impl Certified<'_> {
     }
 
     /// Adds the node that sets the conditions of a conditional, and the node or nodes that run its bodies.
-    fn begin(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
-        let scope = operation.sources.first().and_then(|&id| reading.numbering.scopes.bordered(id))?;
-        let scopes = &reading.numbering.scopes.list;
+    fn add_branch(&self, builder: &mut PlanBuilder<'_>, operation: &Operation) -> Option<usize> {
+        let scope = operation.sources.first().and_then(|&id| builder.numbering.scopes.bordered(id))?;
+        let scopes = &builder.numbering.scopes.list;
         let first = scopes[scope].first;
         let arms: Vec<ScopeId> = scopes.ids().filter(|&arm| scopes[arm].first == first).collect();
         let described: Vec<ConditionalBody> = arms.iter().map(|&arm| scopes[arm].clone()).collect();
         let whole = is_one_node(self.definition.driver, &described);
         if scope != first && whole {
-            let node = reading.branches[first];
+            let node = builder.branches[first];
             return node;
         }
         let (body, device) = (Numbering::body(scopes[scope].parent), operation.device.as_u32());
@@ -283,42 +289,42 @@ impl Certified<'_> {
         };
         let name = operation.name.to_string();
         let setter = (scope == first).then(|| {
-            let node = self.setter(reading, operation, body);
-            self.follow(reading, operation, node);
+            let node = self.add_setter(builder, operation, body);
+            self.add_incoming_edges(builder, operation, node);
             node
         });
-        let branch = c::Node { name, body, device, waits: false, work: c::Work::Branch(runs) };
-        let branch = reading.add(branch);
+        let branch = c::Node { name, body, device, waits: false, work: c::NodeWork::Branch(runs) };
+        let branch = builder.add(branch);
         match setter {
-            Some(setter) => reading.edge(setter, branch, c::Port::End),
-            None => self.follow(reading, operation, branch),
+            Some(setter) => builder.add_edge(setter, branch, c::Port::End),
+            None => self.add_incoming_edges(builder, operation, branch),
         }
         for arm in if whole { arms } else { vec![scope] } {
-            reading.branches[arm] = Some(branch);
+            builder.branches[arm] = Some(branch);
         }
         Some(branch)
     }
 
     /// Adds the node that sets the conditions of a statement.
-    fn setter(&self, reading: &mut Reading<'_>, operation: &Operation, body: usize) -> usize {
-        let members = operation.sources.iter().map(|&id| self.member(reading, id, 0, false)).collect();
+    fn add_setter(&self, builder: &mut PlanBuilder<'_>, operation: &Operation, body: usize) -> usize {
+        let members = operation.sources.iter().map(|&id| self.member(builder, id, 0, false)).collect();
         let node = c::Node {
             name: operation.name.to_string(),
             body,
             device: operation.device.as_u32(),
             waits: self.waits(operation),
-            work: c::Work::Run { members, forwards: Vec::new() },
+            work: c::NodeWork::Run { members, forwards: Vec::new() },
         };
-        reading.add(node)
+        builder.add(node)
     }
 
     /// Adds the node that decides on the next iteration, at the end of a loop's body.
-    fn end(&self, reading: &mut Reading<'_>, operation: &Operation) -> Option<usize> {
-        let scope = operation.sources.first().and_then(|&id| reading.numbering.scopes.bordered(id))?;
-        if operation.sources.first().is_some_and(|&id| reading.numbering.of[id].is_some()) {
-            let node = self.setter(reading, operation, Numbering::body(Some(scope)));
-            self.follow(reading, operation, node);
+    fn add_loop_setter(&self, builder: &mut PlanBuilder<'_>, operation: &Operation) -> Option<usize> {
+        let scope = operation.sources.first().and_then(|&id| builder.numbering.scopes.bordered(id))?;
+        if operation.sources.first().is_some_and(|&id| builder.numbering.number_of[id].is_some()) {
+            let node = self.add_setter(builder, operation, Numbering::body(Some(scope)));
+            self.add_incoming_edges(builder, operation, node);
         }
-        reading.branches[scope]
+        builder.branches[scope]
     }
 }

@@ -8,32 +8,32 @@ use std::collections::BTreeMap;
 
 use cuweave_check::{Refusal, Rule, certificate as c};
 use cuweave_core::index::{low, narrow, size};
-use cuweave_core::ir::{Kind, StatementId};
-use cuweave_core::operation::{ChainId, OperationId, What};
+use cuweave_core::ir::{StatementId, StatementKind};
+use cuweave_core::operation::{ChainId, OperationId, OperationKind};
 
 use crate::cuda::{KernelNode, Node, RawGraph, pattern};
 use crate::error::{Error, Result};
 use crate::kernels::LaunchRecord;
-use crate::statements::{RecordExt, batch_of};
+use crate::statements::{StatementRecordExt, batch_of};
 
-use super::Certified;
-use super::plan::Reading;
+use super::CertificateBuilder;
+use super::plan::PlanBuilder;
 use super::source::Numbering;
 
 /// The driver's node handles, and the index of the node that each becomes in the plan.
-type Found = BTreeMap<Node, usize>;
+type FoundNodes = BTreeMap<Node, usize>;
 
-impl Certified<'_> {
+impl CertificateBuilder<'_> {
     /// Returns the graph with the nodes, edges and values that the driver holds. `planned` is the graph that
     /// was planned.
     ///
     /// # Errors
     ///
     /// A failure of the driver; a node that was not planned.
-    pub(super) fn driver_plan(&self, planned: Reading<'_>) -> Result<c::Plan> {
-        let expected = self.expected(&planned);
+    pub(super) fn driver_plan(&self, planned: PlanBuilder<'_>) -> Result<c::Plan> {
+        let expected = self.expected_nodes(&planned);
         let mut plan = c::Plan { nodes: Vec::new(), edges: Vec::new(), ..planned.plan.clone() };
-        let mut found = Found::new();
+        let mut found = FoundNodes::new();
         let scopes = &planned.numbering.scopes;
         let graph = |condition: &StatementId| self.built.handle.bodies.get(condition).copied();
         let bodies = scopes.list.enumerate();
@@ -50,7 +50,7 @@ impl Certified<'_> {
                         self.with_values(handle, node, planned.operations[*at], &planned, &mut plan.blocks)?
                     }
                     Some(None) => no_members("empty body"),
-                    None => self.records_of(handle, planned.numbering)?,
+                    None => self.loop_records_node(handle, planned.numbering)?,
                 };
                 found.insert(handle, plan.nodes.len());
                 plan.nodes.push(c::Node { body, ..node });
@@ -59,7 +59,8 @@ impl Certified<'_> {
         for (&handle, &to) in &found {
             for (before, early) in self.driver(self.definition.driver.dependencies(handle))? {
                 let from = found.get(&before).copied();
-                let from = from.ok_or_else(|| self.unplanned("an edge from a node of another graph"))?;
+                let from =
+                    from.ok_or_else(|| self.unplanned_error("an edge from a node of another graph"))?;
                 plan.edges.push(c::Edge {
                     from,
                     to,
@@ -68,13 +69,15 @@ impl Certified<'_> {
             }
         }
         let registers = plan.places.iter_mut().filter_map(|place| match &mut place.at {
-            c::Bytes::Registers(node) => Some(node),
+            c::Storage::Registers(node) => Some(node),
             _ => None,
         });
         for node in registers {
             let handle = self.built.handle.nodes[planned.operations[*node]];
-            *node =
-                found.get(&handle).copied().ok_or_else(|| self.unplanned("no node for a fused launch"))?;
+            *node = found
+                .get(&handle)
+                .copied()
+                .ok_or_else(|| self.unplanned_error("no node for a fused launch"))?;
         }
         Ok(plan)
     }
@@ -83,26 +86,27 @@ impl Certified<'_> {
         outcome.map_err(|failure| Error::driver(failure, None))
     }
 
-    fn unplanned(&self, what: &str) -> Error {
+    fn unplanned_error(&self, what: &str) -> Error {
         self.refused(Refusal { rule: Rule::Statements, message: format!("the driver's graph has {what}") })
     }
 
     /// Maps the handles of the added nodes to planned nodes, or to `None` for a node that fills an empty body.
-    fn expected(&self, planned: &Reading<'_>) -> BTreeMap<Node, Option<usize>> {
+    fn expected_nodes(&self, planned: &PlanBuilder<'_>) -> BTreeMap<Node, Option<usize>> {
         let mut expected = BTreeMap::new();
         for (at, (node, &operation)) in planned.plan.nodes.iter().zip(&planned.operations).enumerate() {
             let handles: &[Node] = match (&node.work, self.built.handle.captured.get(&operation)) {
                 (_, None) => std::slice::from_ref(&self.built.handle.nodes[operation]),
-                (c::Work::Branch(_), Some(captured)) => &captured.frontier,
-                (_, Some(captured)) => match self.built.plan.operations.list[operation].what {
-                    What::Statement(Kind::Capture(())) => &captured.nodes,
+                (c::NodeWork::Branch(_), Some(captured)) => &captured.frontier,
+                (_, Some(captured)) => match self.built.plan.operations.list[operation].kind {
+                    OperationKind::Statement(StatementKind::Capture(())) => &captured.nodes,
                     _ => captured.nodes.get(..1).unwrap_or_default(),
                 },
             };
             expected.extend(handles.iter().map(|&handle| (handle, Some(at))));
         }
         for (at, captured) in &self.built.handle.captured {
-            if self.built.plan.operations.list[*at].what == What::Statement(Kind::Join(())) {
+            if self.built.plan.operations.list[*at].kind == OperationKind::Statement(StatementKind::Join(()))
+            {
                 for &handle in &captured.nodes {
                     expected.entry(handle).or_insert(None);
                 }
@@ -113,12 +117,12 @@ impl Certified<'_> {
 
     /// Returns the node of an unplanned handle, which must be a memset of loops' iteration records. It counts
     /// as a part of the outermost statements that contain these loops.
-    fn records_of(&self, handle: Node, numbering: &Numbering) -> Result<c::Node> {
+    fn loop_records_node(&self, handle: Node, numbering: &Numbering) -> Result<c::Node> {
         let fill = self
             .definition
             .driver
             .fill_of(handle)
-            .map_err(|_| self.unplanned("a node that was not planned"))?;
+            .map_err(|_| self.unplanned_error("a node that was not planned"))?;
         let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
         let counted = &self.built.state.counted;
         let zeroed = (0..counted.list.len()).filter(|&at| {
@@ -128,17 +132,17 @@ impl Certified<'_> {
         let zeroed: Vec<usize> = zeroed.collect();
         let bytes: u64 = zeroed.iter().map(|&at| counted.records(at..at + 1).1).sum();
         let Some(&first) = zeroed.first().filter(|_| fill.value == 0 && bytes == end - fill.target) else {
-            return Err(self.unplanned("a memset that was not planned"));
+            return Err(self.unplanned_error("a memset that was not planned"));
         };
         let outermost = |&at: &usize| {
             let outermost = numbering.scopes.outermost(counted.list[at].condition);
-            outermost.and_then(|(condition, _)| numbering.of[condition])
+            outermost.and_then(|(condition, _)| numbering.number_of[condition])
         };
         let mut statements: Vec<usize> = zeroed.iter().filter_map(outermost).collect();
         statements.dedup();
         let members =
             statements.into_iter().map(|statement| c::Member { statement, ..c::Member::default() }).collect();
-        let work = c::Work::Run { members, forwards: Vec::new() };
+        let work = c::NodeWork::Run { members, forwards: Vec::new() };
         let device = counted.list[first].device.as_u32();
         Ok(c::Node { name: "records of loops".to_owned(), body: 0, device, waits: false, work })
     }
@@ -149,30 +153,30 @@ impl Certified<'_> {
         handle: Node,
         mut node: c::Node,
         operation: OperationId,
-        planned: &Reading<'_>,
+        planned: &PlanBuilder<'_>,
         blocks: &mut [c::Block],
     ) -> Result<c::Node> {
         let driver = self.definition.driver;
-        let what = &self.built.plan.operations.list[operation].what;
+        let what = &self.built.plan.operations.list[operation].kind;
         let statements = &planned.numbering.statements;
         match &mut node.work {
-            c::Work::Alloc(block) => {
+            c::NodeWork::Alloc(block) => {
                 let (address, bytes) = self.driver(driver.allocated_by(handle))?;
                 blocks[*block] = c::Block { address, bytes, node: true };
             }
-            c::Work::Free(block) => {
+            c::NodeWork::Free(block) => {
                 let address = self.driver(driver.freed_by(handle))?;
                 if blocks[*block].address != address {
                     let freed = blocks.iter().position(|block| block.node && block.address == address);
-                    *block = freed.ok_or_else(|| self.unplanned("a free of other memory"))?;
+                    *block = freed.ok_or_else(|| self.unplanned_error("a free of other memory"))?;
                 }
             }
-            c::Work::FreeTaken(_, address) => *address = self.driver(driver.freed_by(handle))?,
-            c::Work::Branch(_) => {}
-            c::Work::Run { members, .. } => {
-                let launches = *what == What::KERNEL;
-                let fills = *what == What::Statement(Kind::Fill(()));
-                let copies = *what == What::Statement(Kind::Copy(()));
+            c::NodeWork::FreeTaken(_, address) => *address = self.driver(driver.freed_by(handle))?,
+            c::NodeWork::Branch(_) => {}
+            c::NodeWork::Run { members, .. } => {
+                let launches = *what == OperationKind::KERNEL;
+                let fills = *what == OperationKind::Statement(StatementKind::Fill(()));
+                let copies = *what == OperationKind::Statement(StatementKind::Copy(()));
                 let ids: Vec<StatementId> =
                     members.iter().map(|member| statements[member.statement]).collect();
                 let launch = |id: StatementId| self.built.state.records[id].launch();
@@ -220,16 +224,16 @@ impl Certified<'_> {
         let launch = |id: StatementId| {
             self.built.state.records[id]
                 .launch()
-                .ok_or_else(|| self.unplanned("a kernel for another statement"))
+                .ok_or_else(|| self.unplanned_error("a kernel for another statement"))
         };
         if chain.is_none() && ids.len() == 1 {
             let record = launch(ids[0])?;
             let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
             let read = self.driver(driver.kernel_of(handle, &sizes))?;
-            if read.launching.function != record.function {
-                return Err(self.unplanned("another kernel for a launch"));
+            if read.kernel_launch.function != record.function {
+                return Err(self.unplanned_error("another kernel for a launch"));
             }
-            let grid = read.launching.grid;
+            let grid = read.kernel_launch.grid;
             self.set_values(&mut members[0], ids[0], record, &read, grid, &|param| {
                 read.parameters.get(param).cloned().unwrap_or_default()
             });
@@ -243,8 +247,8 @@ impl Certified<'_> {
             }
         };
         let read = self.driver(driver.kernel_of(handle, &[bytes]))?;
-        if read.launching.function != function {
-            return Err(self.unplanned("another kernel for several launches"));
+        if read.kernel_launch.function != function {
+            return Err(self.unplanned_error("another kernel for several launches"));
         }
         let table = read.parameters.first().cloned().unwrap_or_default();
         let slice = |offset: u32, bytes: u32| {
@@ -260,7 +264,7 @@ impl Certified<'_> {
                 Some(chain) => {
                     let fused = &self.built.plan.fused[chain];
                     if operations.chains[chain].stack.is_none() {
-                        grid = read.launching.grid;
+                        grid = read.kernel_launch.grid;
                     }
                     let places = fused.table.parts.get(part).map_or(&[][..], Vec::as_slice);
                     let first = fused.record(lane);
@@ -297,9 +301,9 @@ impl Certified<'_> {
         grid: [u32; 3],
         value: &dyn Fn(usize) -> Vec<u8>,
     ) {
-        let shared = if read.launching.shared >= record.shape.shared { record.shape.shared } else { 0 };
+        let shared = if read.kernel_launch.shared >= record.shape.shared { record.shape.shared } else { 0 };
         let mut numbers: Vec<u64> =
-            grid.iter().chain(&read.launching.block).map(|&extent| extent.into()).collect();
+            grid.iter().chain(&read.kernel_launch.block).map(|&extent| extent.into()).collect();
         numbers.push(shared.into());
         let mut given = Vec::new();
         for (at, param) in record.kernel.params.iter().enumerate() {
@@ -322,6 +326,6 @@ fn number_of(bytes: &[u8]) -> u64 {
 }
 
 fn no_members(name: &str) -> c::Node {
-    let work = c::Work::Run { members: Vec::new(), forwards: Vec::new() };
+    let work = c::NodeWork::Run { members: Vec::new(), forwards: Vec::new() };
     c::Node { name: name.to_owned(), body: 0, device: 0, waits: false, work }
 }

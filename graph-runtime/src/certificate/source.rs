@@ -5,39 +5,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_check::certificate as c;
-use cuweave_core::condition::Word as Keyword;
+use cuweave_core::condition::ConditionKeyword as Keyword;
 use cuweave_core::index::{Index, Vector, size};
-use cuweave_core::ir::{Access, BufferId, Device, Kind, Lifetime, Mode, Order, Origin, Program, StatementId};
-use cuweave_core::kind::Meeting;
+use cuweave_core::ir::{
+    Access, BufferId, Device, Lifetime, Mode, Order, Origin, Program, StatementId, StatementKind,
+};
+use cuweave_core::kind::Fence;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
 use crate::cuda;
-use crate::kernels::{LaunchRecord, Module, Param, ParamKind, Updates};
-use crate::statements::{RecordExt, element};
+use crate::kernels::{AtomicUpdates, LaunchRecord, Module, Param, ParamKind};
+use crate::statements::{StatementRecordExt, element};
 
-use super::Certified;
+use super::CertificateBuilder;
 
 /// The numbers of statements and bodies in a certificate.
 pub(super) struct Numbering {
     /// The number of each statement. `None` if it does not run, as for allocations and frees.
-    pub of: Vector<StatementId, Option<usize>>,
+    pub number_of: Vector<StatementId, Option<usize>>,
     /// The statements by number.
     pub statements: Vec<StatementId>,
     pub scopes: Scopes,
 }
 
 impl Numbering {
-    fn of(program: &Program) -> Numbering {
-        let scopes = Scopes::of(program);
+    fn new(program: &Program) -> Numbering {
+        let scopes = Scopes::new(program);
         let runs = |id: StatementId| match &program.statements[id].kind {
-            Kind::Condition(condition) => condition.arm == 0,
-            Kind::Join(condition) => condition.word == Keyword::While,
+            StatementKind::Condition(condition) => condition.arm == 0,
+            StatementKind::Join(condition) => condition.word == Keyword::While,
             kind => !kind.is_memory(),
         };
         let statements: Vec<StatementId> = program.statements.ids().filter(|&id| runs(id)).collect();
         let mut of = Vector::filled(None, program.statements.len());
         statements.iter().enumerate().for_each(|(at, &id)| of[id] = Some(at));
-        Numbering { of, statements, scopes }
+        Numbering { number_of: of, statements, scopes }
     }
 
     /// Returns the number of a body. The graph itself is body 0.
@@ -56,34 +58,34 @@ impl Numbering {
     }
 }
 
-/// State that is not in a buffer.
+/// HiddenState that is not in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum State<'a> {
+enum HiddenState<'a> {
     /// A variable of a loaded module: the device, the address of the module, the variable's name.
     Variable(Device, usize, &'a str),
     /// The iteration record of a bounded loop, by the loop's index.
     Record(usize),
 }
 
-impl Certified<'_> {
+impl CertificateBuilder<'_> {
     /// Returns the program and the numbers of its statements.
     pub(super) fn source(&self) -> (c::Source, Numbering) {
         let program = &*self.definition.flat.written;
-        let numbering = Numbering::of(program);
+        let numbering = Numbering::new(program);
         let mut memories: Vec<c::Memory> =
             program.buffers.ids().map(|buffer| self.memory(&numbering, buffer)).collect();
-        let mut states: BTreeMap<State<'_>, usize> = BTreeMap::new();
+        let mut states: BTreeMap<HiddenState<'_>, usize> = BTreeMap::new();
         let mut statements = Vec::with_capacity(numbering.statements.len());
         let functions = self.definition.flat.checked.functions();
         for &id in &numbering.statements {
             let statement = &program.statements[id];
             let record = &self.built.state.records[id];
             let mut accesses = self.accesses(id);
-            let mut state = |state: State<'static>, effect: c::Effect| {
+            let mut state = |state: HiddenState<'static>, effect: c::Effect| {
                 let memory = *states.entry(state).or_insert_with(|| {
                     let name = match state {
-                        State::Variable(_, _, name) => name.to_owned(),
-                        State::Record(_) => "the record of a loop".to_owned(),
+                        HiddenState::Variable(_, _, name) => name.to_owned(),
+                        HiddenState::Record(_) => "the record of a loop".to_owned(),
                     };
                     memories.push(c::Memory { name, bytes: 1, origin: c::Origin::State, returned: false });
                     memories.len() - 1
@@ -92,7 +94,7 @@ impl Certified<'_> {
             };
             if let Some(launch) = record.launch() {
                 let module = std::ptr::from_ref::<Module>(launch.kernel.module).addr();
-                let variable = |name| State::Variable(statement.device, module, name);
+                let variable = |name| HiddenState::Variable(statement.device, module, name);
                 let (reads, writes) = (launch.kernel.hidden_reads, launch.kernel.hidden_writes);
                 writes.iter().for_each(|name| state(variable(name), c::Effect::Modify));
                 let reads = reads.iter().filter(|name| !writes.contains(name));
@@ -100,7 +102,7 @@ impl Certified<'_> {
             }
             let mut counted = self.built.state.counted.list.iter();
             if let Some(own) = counted.position(|counted| [counted.condition, counted.join].contains(&id)) {
-                state(State::Record(own), c::Effect::Modify);
+                state(HiddenState::Record(own), c::Effect::Modify);
             }
             statements.push(c::Statement {
                 name: statement.name.to_string(),
@@ -108,33 +110,33 @@ impl Certified<'_> {
                 body: numbering.body_of(id),
                 region: functions.of.get(id).map_or(0, |function| function.index()),
                 device: statement.device.as_u32(),
-                wide: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
+                multi_block: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
                 kind: kind(&statement.kind),
                 accesses,
                 numbers: self.numbers(id),
             });
         }
-        let first = c::Body { parent: 0, decided_by: 0, repeats: false, total: false };
+        let first = c::Body { parent: 0, decided_by: 0, repeats: false, exhaustive: false };
         let scopes = numbering.scopes.list.iter().map(|scope| c::Body {
             parent: Numbering::body(scope.parent),
-            decided_by: numbering.of[numbering.scopes.list[scope.first].condition].unwrap_or(0),
+            decided_by: numbering.number_of[numbering.scopes.list[scope.first].condition].unwrap_or(0),
             repeats: scope.body.word == Keyword::While,
-            total: scope.body.total,
+            exhaustive: scope.body.total,
         });
         let bodies = std::iter::once(first).chain(scopes).collect();
-        let outermost = c::Region { caller: 0, explicit: program.options.order == Order::Explicit };
+        let outermost = c::CallRegion { caller: 0, explicit: program.options.order == Order::Explicit };
         let regions = match functions.is_uniform() {
             true => vec![outermost],
             false => functions
                 .list
                 .iter()
-                .map(|function| c::Region {
+                .map(|function| c::CallRegion {
                     caller: function.caller.map_or(0, |caller| caller.index()),
                     explicit: function.order == Order::Explicit,
                 })
                 .collect(),
         };
-        let after = after(program, &numbering);
+        let after = explicit_order(program, &numbering);
         (c::Source { memories, bodies, regions, statements, after }, numbering)
     }
 
@@ -172,8 +174,9 @@ impl Certified<'_> {
         let checked = &self.definition.program().statements[id].accesses;
         let statement = &program.statements[id];
         let own = statement.kind.own_accesses(&statement.accesses);
-        let launch =
-            self.built.state.records[id].launch().filter(|_| matches!(statement.kind, Kind::Launch(())));
+        let launch = self.built.state.records[id]
+            .launch()
+            .filter(|_| matches!(statement.kind, StatementKind::Launch(())));
         let params = launch.map(buffers);
         let of = |(at, access): (usize, &Access)| {
             let effect = match params.as_ref().map(|params| params.get(at)) {
@@ -198,9 +201,9 @@ impl Certified<'_> {
         };
         let bytes = statement.accesses.first().map_or(0, bytes);
         match (&statement.kind, record) {
-            (Kind::Copy(()), _) => return vec![bytes],
-            (Kind::Fill(()), Kind::Fill(fill)) => return vec![bytes, fill.pattern()],
-            (Kind::Fill(()), Kind::Launch(fill)) => {
+            (StatementKind::Copy(()), _) => return vec![bytes],
+            (StatementKind::Fill(()), StatementKind::Fill(fill)) => return vec![bytes, fill.pattern()],
+            (StatementKind::Fill(()), StatementKind::Launch(fill)) => {
                 return vec![bytes, cuda::number(self.built.state.words[size(fill.first) + 1])];
             }
             _ => {}
@@ -236,10 +239,10 @@ fn effect_of(param: &Param, is_complete: bool) -> Option<c::Effect> {
         (ParamKind::ReadWrite, _) => c::Effect::Modify,
         (ParamKind::Write, _) if is_complete => c::Effect::Write,
         (ParamKind::Write, _) => c::Effect::MayWrite,
-        (ParamKind::Atomic, Updates::Reduction(operation)) => c::Effect::Update(operation.to_owned()),
-        (ParamKind::Atomic, Updates::Reads) => c::Effect::Read,
-        (ParamKind::Atomic, Updates::Nothing) => return None,
-        (ParamKind::Atomic, Updates::Ordered) => c::Effect::Modify,
+        (ParamKind::Atomic, AtomicUpdates::Reduction(operation)) => c::Effect::Update(operation.to_owned()),
+        (ParamKind::Atomic, AtomicUpdates::Reads) => c::Effect::Read,
+        (ParamKind::Atomic, AtomicUpdates::Nothing) => return None,
+        (ParamKind::Atomic, AtomicUpdates::Ordered) => c::Effect::Modify,
     })
 }
 
@@ -252,36 +255,36 @@ fn effect(mode: Mode) -> c::Effect {
     }
 }
 
-fn kind(kind: &Kind) -> c::Kind {
+fn kind(kind: &StatementKind) -> c::StatementKind {
     match kind {
-        Kind::Launch(()) => c::Kind::Kernel,
-        Kind::Fill(()) | Kind::Alloc(_) | Kind::Free(_) => c::Kind::Fill,
-        Kind::Copy(()) => c::Kind::Copy,
-        Kind::Capture(()) | Kind::Call(_) => c::Kind::Call,
-        Kind::Condition(_) => c::Kind::Decision,
-        Kind::Join(_) => c::Kind::Again,
-        Kind::Host(()) => c::Kind::Host,
-        Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => match kind.meeting() {
-            Some(Meeting::BehindAll) => c::Kind::AfterAll,
-            _ => c::Kind::BeforeAll,
+        StatementKind::Launch(()) => c::StatementKind::Kernel,
+        StatementKind::Fill(()) | StatementKind::Alloc(_) | StatementKind::Free(_) => c::StatementKind::Fill,
+        StatementKind::Copy(()) => c::StatementKind::Copy,
+        StatementKind::Capture(()) | StatementKind::Call(_) => c::StatementKind::Call,
+        StatementKind::Condition(_) => c::StatementKind::Decision,
+        StatementKind::Join(_) => c::StatementKind::LoopDecision,
+        StatementKind::Host(()) => c::StatementKind::Host,
+        StatementKind::Record(()) | StatementKind::Wait(()) | StatementKind::Sync(..) => match kind.fence() {
+            Some(Fence::AfterAll) => c::StatementKind::AfterAll,
+            _ => c::StatementKind::BeforeAll,
         },
     }
 }
 
 /// Returns the pairs of statements that the user ordered, transitively through allocs and frees: an alloc
 /// precedes all users of its buffer, and a free follows them.
-fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
+fn explicit_order(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     let users = program.users(program.buffers.ids());
     let users = |buffer: &BufferId| users.get(buffer).map_or(&[][..], Vec::as_slice);
     let mut before: BTreeMap<StatementId, Vec<StatementId>> = BTreeMap::new();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let mut behind: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
+    let mut successors: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
     for (id, statement) in program.statements.enumerate().filter(|(_, one)| one.kind.is_memory()) {
         let list = before.entry(id).or_default();
         list.extend(statement.after.iter());
         match statement.kind.lifetime() {
             Some(Lifetime::Ends(buffer)) => list.extend(users(buffer)),
-            Some(Lifetime::Begins(buffer)) => drop(behind.insert(id, users(buffer))),
+            Some(Lifetime::Begins(buffer)) => drop(successors.insert(id, users(buffer))),
             None => {}
         }
     }
@@ -297,15 +300,15 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
     };
     let mut add = |from: StatementId, to: StatementId| {
         for from in run_before(from) {
-            for one in numbering.ends(from) {
+            for one in numbering.ended_statements(from) {
                 // The end of an arm ends all arms, so `to` in a later arm can be among these statements.
-                pairs.extend(numbering.of[to].map(|to| (one, to)).filter(|(one, to)| one != to));
+                pairs.extend(numbering.number_of[to].map(|to| (one, to)).filter(|(one, to)| one != to));
             }
         }
     };
     for (id, statement) in program.statements.enumerate() {
         for &from in statement.after.iter() {
-            match behind.get(&id) {
+            match successors.get(&id) {
                 Some(users) => users.iter().for_each(|&user| add(from, user)),
                 None if !statement.kind.is_memory() => add(from, id),
                 None => {}
@@ -318,13 +321,13 @@ fn after(program: &Program, numbering: &Numbering) -> Vec<(usize, usize)> {
 impl Numbering {
     /// Returns the statements that have ended when `id` has ended. For the end of a body these are all
     /// statements of all arms of its conditional.
-    fn ends(&self, id: StatementId) -> Vec<usize> {
-        let Some(scope) = self.ended_by(id) else { return self.of[id].into_iter().collect() };
+    fn ended_statements(&self, id: StatementId) -> Vec<usize> {
+        let Some(scope) = self.ended_by(id) else { return self.number_of[id].into_iter().collect() };
         let first = self.scopes.list[scope].first;
         let inside = |&one: &StatementId| {
             let mut around = self.ended_by(one).into_iter().chain(self.scopes.all_around(one));
             around.any(|scope| self.scopes.list[scope].first == first)
         };
-        self.statements.iter().copied().filter(inside).filter_map(|one| self.of[one]).collect()
+        self.statements.iter().copied().filter(inside).filter_map(|one| self.number_of[one]).collect()
     }
 }

@@ -6,43 +6,48 @@ use cuweave_check::certificate as c;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId};
 use cuweave_core::launches::Fusing;
-use cuweave_ptx::coverage::{Forward, Region};
+use cuweave_ptx::coverage::{ForwardingPlan, Region};
 
-use crate::statements::RecordExt;
+use crate::statements::StatementRecordExt;
 
-use super::Certified;
+use super::CertificateBuilder;
 
-impl Certified<'_> {
+impl CertificateBuilder<'_> {
     /// Returns the bytes that the blocks of a launch access, for each of `count` accesses. Empty if they are not known.
-    pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::Touches> {
-        let launch = self.built.plan.decided.wishes.launches.get(id).and_then(Option::as_ref);
+    pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::TouchedBytes> {
+        let launch = self.built.plan.decided.backend_options.launches.get(id).and_then(Option::as_ref);
         let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
         let of = |at: usize| {
             let footing = footings.get(at);
             let region = |region: &Region| spans(region, footing?.at?);
-            c::Touches {
+            c::TouchedBytes {
                 reads: footing.and_then(|footing| region(&footing.reads)),
                 writes: footing.and_then(|footing| region(&footing.writes)),
             }
         };
-        let mut touches: Vec<c::Touches> = self.effects(id).into_iter().map(|(at, _)| of(at)).collect();
+        let mut touches: Vec<c::TouchedBytes> = self.effects(id).into_iter().map(|(at, _)| of(at)).collect();
         // State has no per-block accesses.
-        touches.resize(count, c::Touches::default());
+        touches.resize(count, c::TouchedBytes::default());
         touches
     }
 
     /// Marks the elided stores of a fused chain's members. A buffer without memory is accessed only in
     /// registers, so a member that only stores to it reads nothing.
-    pub(super) fn correct(&self, forward: &Forward, launches: &[StatementId], members: &mut [c::Member]) {
+    pub(super) fn mark_elided_stores(
+        &self,
+        forward: &ForwardingPlan,
+        launches: &[StatementId],
+        members: &mut [c::Member],
+    ) {
         for ((&id, changes), member) in launches.iter().zip(&forward.changes).zip(members) {
             let params = self.buffers_of(id);
             for (own, (at, access)) in self.effects(id).into_iter().enumerate() {
                 let mut changes =
                     changes.iter().filter(|change| params.get(at) == Some(&size(change.parameter)));
                 if changes.clone().any(|change| change.stores && !change.stays) {
-                    member.left_out.push(own);
+                    member.elided.push(own);
                 }
-                let elided = self.built.plan.operations.left_out.contains(&BufferId::new(access.memory));
+                let elided = self.built.plan.operations.elided.contains(&BufferId::new(access.memory));
                 if elided
                     && changes.all(|change| change.stores)
                     && let Some(touches) = member.touches.get_mut(own)
@@ -63,10 +68,10 @@ impl Certified<'_> {
     /// Returns the reads of a chain that registers serve, with the members that write these registers.
     pub(super) fn forwards(
         &self,
-        forward: &Forward,
+        forward: &ForwardingPlan,
         members: &[StatementId],
         number: impl Fn(StatementId) -> usize,
-    ) -> Vec<c::Forward> {
+    ) -> Vec<c::ForwardedRead> {
         // The members that may have set each register. A conditional set leaves the value of an earlier
         // member in place.
         let mut set: BTreeMap<u32, Vec<StatementId>> = BTreeMap::new();
@@ -85,7 +90,7 @@ impl Certified<'_> {
                     let Some(access) = access else { continue };
                     for &writer in setters.iter() {
                         let (reader, writer) = (number(member), number(writer));
-                        let one = c::Forward { access, reader, writer };
+                        let one = c::ForwardedRead { access, reader, writer };
                         if reader != writer && !forwards.contains(&one) {
                             forwards.push(one);
                         }
@@ -100,7 +105,7 @@ impl Certified<'_> {
 /// Returns accesses through a pointer to byte `at` of its memory. `None` if the bytes are unknown.
 fn spans(region: &Region, at: u64) -> Option<Vec<c::Span>> {
     let touches = region.touches()?.iter();
-    let span = |touch: &cuweave_ptx::coverage::Touch| c::Span {
+    let span = |touch: &cuweave_ptx::coverage::StridedAccess| c::Span {
         start: touch.start().saturating_add(i128::from(at)),
         bytes: touch.bytes(),
         axes: touch.axes().map(|(first, count, stride)| c::Axis { first, count, stride }),

@@ -14,12 +14,12 @@ use super::handles::{Context, Stream};
 
 /// A device buffer that an exec owns. Its drop is safe during captures.
 #[derive(Debug)]
-pub struct Own<T>(ManuallyDrop<CudaSlice<T>>);
+pub struct OwnedBuffer<T>(ManuallyDrop<CudaSlice<T>>);
 
-impl<T> Own<T> {
+impl<T> OwnedBuffer<T> {
     /// Wraps a buffer.
-    pub fn new(buffer: CudaSlice<T>) -> Own<T> {
-        Own(ManuallyDrop::new(buffer))
+    pub fn new(buffer: CudaSlice<T>) -> OwnedBuffer<T> {
+        OwnedBuffer(ManuallyDrop::new(buffer))
     }
 
     /// Returns the buffer.
@@ -30,7 +30,7 @@ impl<T> Own<T> {
     }
 }
 
-impl<T> Deref for Own<T> {
+impl<T> Deref for OwnedBuffer<T> {
     type Target = CudaSlice<T>;
 
     fn deref(&self) -> &CudaSlice<T> {
@@ -38,13 +38,13 @@ impl<T> Deref for Own<T> {
     }
 }
 
-impl<T> DerefMut for Own<T> {
+impl<T> DerefMut for OwnedBuffer<T> {
     fn deref_mut(&mut self) -> &mut CudaSlice<T> {
         &mut self.0
     }
 }
 
-impl<T> Drop for Own<T> {
+impl<T> Drop for OwnedBuffer<T> {
     fn drop(&mut self) {
         // SAFETY: in the drop of its only owner.
         let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
@@ -71,18 +71,18 @@ const STREAM_CAPTURE_IMPLICIT: u32 = 906;
 
 /// Returns true if a stream, or one that it implicitly waits for, is capturing.
 fn captures(driver: &Driver, stream: &CudaStream) -> bool {
-    let _ = driver.enter(Context::of(stream.context()));
-    match driver.is_capturing(Stream::of(stream)) {
+    let _ = driver.enter(Context::from_cudarc(stream.context()));
+    match driver.is_capturing(Stream::from_cudarc(stream)) {
         Ok(captures) => captures,
         Err(failure) => failure.code == STREAM_CAPTURE_IMPLICIT,
     }
 }
 
 /// A buffer with its element type erased. Only its drop is called.
-trait Ended {}
+trait ErasedBuffer {}
 
-impl<T> Ended for Freed<T> {}
-impl<T> Ended for NotFreed<T> {}
+impl<T> ErasedBuffer for Freed<T> {}
+impl<T> ErasedBuffer for NotFreed<T> {}
 
 /// Its drop frees the memory.
 struct Freed<T>(#[allow(dead_code)] CudaSlice<T>);
@@ -99,40 +99,41 @@ impl<T> Drop for NotFreed<T> {
 }
 
 /// A buffer set aside. Only its drop is called.
-struct Deferred(#[allow(dead_code)] Box<dyn Ended>);
+struct SetAsideBuffer(#[allow(dead_code)] Box<dyn ErasedBuffer>);
 
 // SAFETY: a buffer that is only dropped may be dropped on any thread, whatever its elements are.
-unsafe impl Send for Deferred {}
+unsafe impl Send for SetAsideBuffer {}
 
 /// The buffers set aside, each with its stream.
-static DEFERRED: Mutex<Vec<(Arc<CudaStream>, Deferred)>> = Mutex::new(Vec::new());
-/// The length of [`DEFERRED`], to check it without the lock.
+static SET_ASIDE: Mutex<Vec<(Arc<CudaStream>, SetAsideBuffer)>> = Mutex::new(Vec::new());
+/// The length of [`SET_ASIDE`], to check it without the lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn Ended + '_>) {
+fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn ErasedBuffer + '_>) {
     // SAFETY: only the drop of the buffer is called. It does not access the elements, so their lifetimes do not
     // matter.
-    let ended = unsafe { std::mem::transmute::<Box<dyn Ended + '_>, Box<dyn Ended + 'static>>(ended) };
-    let mut waiting = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
-    waiting.push((stream, Deferred(ended)));
+    let ended =
+        unsafe { std::mem::transmute::<Box<dyn ErasedBuffer + '_>, Box<dyn ErasedBuffer + 'static>>(ended) };
+    let mut waiting = SET_ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    waiting.push((stream, SetAsideBuffer(ended)));
     COUNT.store(waiting.len(), Ordering::Relaxed);
 }
 
 impl Driver {
     /// Drops the buffers that were set aside and whose streams no longer capture.
-    pub fn drop_deferred(&self) {
+    pub fn drop_set_aside(&self) {
         if COUNT.load(Ordering::Relaxed) == 0 {
             return;
         }
         let ready: Vec<_> = {
-            let mut waiting = DEFERRED.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut waiting = SET_ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
             let (ready, stay) = waiting.drain(..).partition(|(stream, _)| !captures(self, stream));
             *waiting = stay;
             COUNT.store(waiting.len(), Ordering::Relaxed);
             ready
         };
         for (stream, ended) in ready {
-            let _ = self.enter(Context::of(stream.context()));
+            let _ = self.enter(Context::from_cudarc(stream.context()));
             drop(ended);
         }
     }

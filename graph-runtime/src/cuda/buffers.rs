@@ -24,7 +24,7 @@ pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64,
     // SAFETY: only the address of the elements is taken; no element is read or written.
     let (elements, guard) = unsafe { slice.stream_synced_slice(stream) };
     let address = wide(elements.as_ptr().expose_provenance());
-    let event = guarded(&guard);
+    let event = guard_event(&guard);
     // The slice was not used, so there is no use to record.
     std::mem::forget(guard);
     (address, event)
@@ -85,9 +85,9 @@ impl<T> HostSlice<T> for PinnedViewMut<'_, T> {
 }
 
 /// Returns the event that a cudarc guard would record.
-pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
+pub fn guard_event(guard: &SyncOnDrop<'_>) -> Event {
     match guard {
-        SyncOnDrop::Record(Some((event, _))) => Event::of(event),
+        SyncOnDrop::Record(Some((event, _))) => Event::from_cudarc(event),
         _ => Event::NONE,
     }
 }
@@ -101,32 +101,32 @@ pub fn held<'a, T>(value: &Arc<T>) -> &'a T {
 
 /// A cudarc buffer at an address that the graph owns. Its drop makes its stream wait for the buffer's uses, but
 /// does not free the allocation, which is managed elsewhere.
-pub struct Made<T>(ManuallyDrop<CudaSlice<T>>);
+pub struct UnownedBuffer<T>(ManuallyDrop<CudaSlice<T>>);
 
-impl<T> Made<T> {
+impl<T> UnownedBuffer<T> {
     /// Returns a buffer of `len` elements that is owned by a stream.
-    pub fn new(stream: &Arc<CudaStream>, address: u64, len: u64) -> Outcome<Made<T>> {
+    pub fn new(stream: &Arc<CudaStream>, address: u64, len: u64) -> Outcome<UnownedBuffer<T>> {
         // cudarc unwraps the creation of two events. Create one here first, to return an error instead of a
         // panic. Also catch a panic, in case the driver fails in between.
-        stream.context().new_event(None).map_err(|error| Failure::of("cuEventCreate", error))?;
+        stream.context().new_event(None).map_err(|error| Failure::from_cudarc("cuEventCreate", error))?;
         let upgrade = AssertUnwindSafe(|| {
             // SAFETY: it is used only while the allocation lives, and never frees it.
             unsafe { stream.upgrade_device_ptr(address, host_size(len)) }
         });
         match std::panic::catch_unwind(upgrade) {
-            Ok(buffer) => Ok(Made(ManuallyDrop::new(buffer))),
+            Ok(buffer) => Ok(UnownedBuffer(ManuallyDrop::new(buffer))),
             Err(_) => Err(Failure { call: "cuEventCreate", code: UNKNOWN }),
         }
     }
 
     /// Borrows the buffer. Nothing else may use it, and it must not be dropped, until the result is dropped or
     /// forgotten.
-    pub fn lend(&mut self) -> Lent<T> {
-        Lent(NonNull::from(&mut *self.0))
+    pub fn lend(&mut self) -> BorrowedBuffer<T> {
+        BorrowedBuffer(NonNull::from(&mut *self.0))
     }
 }
 
-impl<T> Deref for Made<T> {
+impl<T> Deref for UnownedBuffer<T> {
     type Target = CudaSlice<T>;
 
     fn deref(&self) -> &CudaSlice<T> {
@@ -134,13 +134,13 @@ impl<T> Deref for Made<T> {
     }
 }
 
-impl<T> DerefMut for Made<T> {
+impl<T> DerefMut for UnownedBuffer<T> {
     fn deref_mut(&mut self) -> &mut CudaSlice<T> {
         &mut self.0
     }
 }
 
-impl<T> Drop for Made<T> {
+impl<T> Drop for UnownedBuffer<T> {
     fn drop(&mut self) {
         // SAFETY: in the drop of its only owner.
         let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
@@ -150,23 +150,23 @@ impl<T> Drop for Made<T> {
 
 /// A borrowed buffer. Only its holder may use it.
 #[derive(Debug)]
-pub struct Lent<T>(NonNull<CudaSlice<T>>);
+pub struct BorrowedBuffer<T>(NonNull<CudaSlice<T>>);
 
 // SAFETY: equivalent to `&mut CudaSlice<T>`, which is `Send`.
-unsafe impl<T> Send for Lent<T> {}
+unsafe impl<T> Send for BorrowedBuffer<T> {}
 
-impl<T> Deref for Lent<T> {
+impl<T> Deref for BorrowedBuffer<T> {
     type Target = CudaSlice<T>;
 
     fn deref(&self) -> &CudaSlice<T> {
-        // SAFETY: required by `Made::lend`.
+        // SAFETY: required by `UnownedBuffer::lend`.
         unsafe { self.0.as_ref() }
     }
 }
 
-impl<T> DerefMut for Lent<T> {
+impl<T> DerefMut for BorrowedBuffer<T> {
     fn deref_mut(&mut self) -> &mut CudaSlice<T> {
-        // SAFETY: required by `Made::lend`.
+        // SAFETY: required by `UnownedBuffer::lend`.
         unsafe { self.0.as_mut() }
     }
 }
@@ -174,15 +174,15 @@ impl<T> DerefMut for Lent<T> {
 /// A value that is dropped with its holder, also while streams are capturing. If it is marked as leaked by
 /// then, it is not dropped: the memory may still be in use.
 #[derive(Debug)]
-pub struct Keep<A> {
+pub struct DropOrLeak<A> {
     value: ManuallyDrop<A>,
     stays: Arc<AtomicBool>,
 }
 
-impl<A> Keep<A> {
+impl<A> DropOrLeak<A> {
     /// Wraps a value. It is leaked if `stays` is true when the holder is dropped.
-    pub fn new(value: A, stays: Arc<AtomicBool>) -> Keep<A> {
-        Keep { value: ManuallyDrop::new(value), stays }
+    pub fn new(value: A, stays: Arc<AtomicBool>) -> DropOrLeak<A> {
+        DropOrLeak { value: ManuallyDrop::new(value), stays }
     }
 
     /// Returns the value.
@@ -195,7 +195,7 @@ impl<A> Keep<A> {
     }
 }
 
-impl<A> Deref for Keep<A> {
+impl<A> Deref for DropOrLeak<A> {
     type Target = A;
 
     fn deref(&self) -> &A {
@@ -203,13 +203,13 @@ impl<A> Deref for Keep<A> {
     }
 }
 
-impl<A> DerefMut for Keep<A> {
+impl<A> DerefMut for DropOrLeak<A> {
     fn deref_mut(&mut self) -> &mut A {
         &mut self.value
     }
 }
 
-impl<A> Drop for Keep<A> {
+impl<A> Drop for DropOrLeak<A> {
     fn drop(&mut self) {
         if self.stays.load(Ordering::Relaxed) {
             return;

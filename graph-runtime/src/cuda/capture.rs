@@ -14,7 +14,7 @@ use super::entry::{Driver, call, driver};
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of, record};
 use super::handles::{Context, Node, RawGraph, Stream};
 use super::params::{EdgeData, host_size};
-use super::quiet::object;
+use super::runtime_context::object;
 
 /// `CU_STREAM_CAPTURE_MODE_THREAD_LOCAL`: only the capturing thread must not make calls that cannot be
 /// captured.
@@ -266,7 +266,7 @@ fn unused(ctx: &CudaContext) -> Outcome<Arc<CudaContext>> {
         *used = true;
         return Ok(object.clone());
     }
-    let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
+    let made = object(ctx).map_err(|error| Failure::from_cudarc("cuDevicePrimaryCtxRetain", error))?;
     // SAFETY: buffers made through this object are only at addresses whose uses the graph itself orders.
     unsafe { made.disable_event_tracking() };
     objects.push((made.clone(), true));

@@ -10,7 +10,7 @@ use cudarc::driver::CudaStream;
 /// The ranks of a communicator that are in this process.
 ///
 /// A graph keeps the communicators of its collectives alive until its exec and its nodes are destroyed.
-pub trait Clique: Send + Sync + fmt::Debug {
+pub trait LocalRanks: Send + Sync + fmt::Debug {
     /// Returns the number of ranks in this process. Each is on its own device.
     fn ranks(&self) -> usize;
 
@@ -22,7 +22,7 @@ pub trait Clique: Send + Sync + fmt::Debug {
     /// # Errors
     ///
     /// The first difference, or the reason that they cannot be compared.
-    fn agree(&self, own: &Sequence<'_>) -> Result<(), Difference>;
+    fn agree(&self, own: &CollectiveSequence<'_>) -> Result<(), CollectiveDifference>;
 
     /// Locks the communicator: until the guard is dropped, no other thread can enqueue its collectives, and no
     /// abort can destroy it.
@@ -56,7 +56,7 @@ pub trait Clique: Send + Sync + fmt::Debug {
 
 /// The reason that the ranks of a communicator do not agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Difference {
+pub enum CollectiveDifference {
     /// A collective differs.
     Collective {
         /// The position of the first difference.
@@ -139,16 +139,16 @@ impl Eq for LibraryError {}
 
 /// The collectives of one communicator in a graph, in a rank's order.
 #[derive(Clone, Debug)]
-pub struct Sequence<'s> {
+pub struct CollectiveSequence<'s> {
     /// The operations with their counts and types.
     pub texts: &'s [String],
     /// How they interleave with the collectives of the graph's other communicators.
-    pub beside: Vec<Beside>,
+    pub interleavings: Vec<Interleaving>,
 }
 
 /// How a communicator's collectives interleave with another communicator's.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct Interleaving {
     /// The key of the other communicator.
     pub key: u64,
     /// For each collective, the number of the other communicator's collectives that precede it on the device.
@@ -161,7 +161,7 @@ type Enqueue = Box<dyn FnOnce(&CudaStream) -> Result<(), String> + Send + Sync>;
 /// A rank's collective, as the body of a library call describes it.
 pub struct Collective {
     /// The communicator.
-    pub clique: Arc<dyn Clique>,
+    pub communicator: Arc<dyn LocalRanks>,
     /// The operation with its count and types. The same text on all ranks.
     pub text: String,
     /// Enqueues the collective in a stream of the rank's device.

@@ -11,13 +11,13 @@ use cudarc::driver::sys;
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 use super::params::{
-    Access, AllocParams, BatchParams, EdgeData, HostParams, InstantiateParams, KernelParams, Location,
-    MemLocation, MemcpyParams, MemsetParams, ObjectProperties, Properties, SemaphoreDescription,
-    SemaphoreParams,
+    AllocParams, BatchParams, DeviceAccess, DeviceLocation, EdgeData, HostParams, InstantiateParams,
+    KernelParams, MemLocation, MemcpyParams, MemoryProperties, MemsetParams, ObjectProperties,
+    SemaphoreDescription, SemaphoreParams,
 };
 
 /// The oldest supported CUDA version.
-pub const NEEDED: (u32, u32) = (12, 4);
+pub const MIN_VERSION: (u32, u32) = (12, 4);
 
 macro_rules! entry_points {
     (needed { $($name:ident($($type:ty),*);)* } exported { $($symbol:ident($($part:ty),*);)* }
@@ -124,18 +124,18 @@ entry_points! {
         cuStreamAttachMemAsync(Stream, u64, usize, u32);
         cuMemRangeGetAttributes(*mut *mut c_void, *mut usize, *mut u32, usize, u64, usize);
         cuDeviceTotalMem(*mut usize, c_int);
-        cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
+        cuMemGetAllocationGranularity(*mut usize, *const MemoryProperties, u32);
         cuMemAddressReserve(*mut u64, usize, usize, u64, u64);
         cuMemAddressFree(u64, usize);
-        cuMemCreate(*mut u64, usize, *const Properties, u64);
+        cuMemCreate(*mut u64, usize, *const MemoryProperties, u64);
         cuMemRelease(u64);
         cuMemMap(u64, usize, usize, u64, u64);
         cuMemUnmap(u64, usize);
-        cuMemSetAccess(u64, usize, *const Access, usize);
-        cuMemGetAccess(*mut u64, *const Location, u64);
+        cuMemSetAccess(u64, usize, *const DeviceAccess, usize);
+        cuMemGetAccess(*mut u64, *const DeviceLocation, u64);
         cuPointerGetAttribute(*mut c_void, u32, u64);
-        cuMemPoolGetAccess(*mut u32, usize, *mut Location);
-        cuMemPoolSetAccess(usize, *const Access, usize);
+        cuMemPoolGetAccess(*mut u32, usize, *mut DeviceLocation);
+        cuMemPoolSetAccess(usize, *const DeviceAccess, usize);
         cuDeviceCanAccessPeer(*mut c_int, c_int, c_int);
         cuCtxEnablePeerAccess(Context, u32);
         cuGraphCreate(*mut RawGraph, u32);
@@ -250,7 +250,7 @@ static VERSION: OnceLock<(u32, u32)> = OnceLock::new();
 impl Driver {
     /// Returns true if the driver has this CUDA version or a later one.
     pub fn has_version(&self, version: (u32, u32)) -> bool {
-        *VERSION.get().unwrap_or(&NEEDED) >= version
+        *VERSION.get().unwrap_or(&MIN_VERSION) >= version
     }
 }
 
@@ -259,7 +259,7 @@ impl Driver {
 pub enum Unavailable {
     /// The library of this name could not be loaded.
     NoDriver(&'static str),
-    /// The driver has this CUDA version, which is older than [`NEEDED`].
+    /// The driver has this CUDA version, which is older than [`MIN_VERSION`].
     TooOld((u32, u32)),
     /// A call failed, or an entry point is missing.
     Failed(Failure),
@@ -271,7 +271,7 @@ pub fn driver() -> Result<&'static Driver, Unavailable> {
         return Ok(driver);
     }
     let found = version()?;
-    if found < NEEDED {
+    if found < MIN_VERSION {
         return Err(Unavailable::TooOld(found));
     }
     let driver = Driver::resolve().map_err(Unavailable::Failed)?;

@@ -43,7 +43,7 @@ pub struct Failure {
 
 impl Failure {
     /// Returns the failure of a call that cudarc made.
-    pub fn of(call: &'static str, error: DriverError) -> Failure {
+    pub fn from_cudarc(call: &'static str, error: DriverError) -> Failure {
         Failure { call, code: code_of(error.0) }
     }
 

@@ -9,13 +9,13 @@ use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::{Context, Event, Node, RawExec, RawGraph, Stream};
 use super::params::{
-    Access, AllocParams, ConditionParams, Copying, EdgeData, Filling, InstantiateParams, Launching, Scratch,
-    Values, WordCount, host_size, kernel_params, memcpy_params, memset_params,
+    AllocParams, ConditionParams, DeviceAccess, EdgeData, InstantiateParams, KernelLaunch, Memcpy, Memset,
+    ParameterValues, Scratch, WordCount, host_size, kernel_params, memcpy_params, memset_params,
 };
 
 /// The kind of a conditional node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Branching {
+pub enum ConditionalKind {
     /// The first body runs if the condition is not 0. The second, if it exists, runs if it is 0.
     If,
     /// The body runs repeatedly until the condition is 0.
@@ -24,13 +24,13 @@ pub enum Branching {
     Switch,
 }
 
-impl Branching {
+impl ConditionalKind {
     /// Returns `CU_GRAPH_COND_TYPE_*`.
     fn number(self) -> u32 {
         match self {
-            Branching::If => 0,
-            Branching::While => 1,
-            Branching::Switch => 2,
+            ConditionalKind::If => 0,
+            ConditionalKind::While => 1,
+            ConditionalKind::Switch => 2,
         }
     }
 }
@@ -53,8 +53,8 @@ impl Driver {
         &self,
         graph: RawGraph,
         after: &[Node],
-        launch: &Launching,
-        values: Values<'_, impl WordCount>,
+        launch: &KernelLaunch,
+        values: ParameterValues<'_, impl WordCount>,
         scratch: &mut Scratch,
     ) -> Outcome<Node> {
         let mut node = Node::NONE;
@@ -105,7 +105,7 @@ impl Driver {
     }
 
     /// Adds a memset node.
-    pub fn add_fill(&self, graph: RawGraph, after: &[Node], fill: &Filling, ctx: Context) -> Outcome<Node> {
+    pub fn add_fill(&self, graph: RawGraph, after: &[Node], fill: &Memset, ctx: Context) -> Outcome<Node> {
         let mut node = Node::NONE;
         let params = memset_params(fill);
         call!(self, cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
@@ -113,7 +113,7 @@ impl Driver {
     }
 
     /// Adds a memcpy node.
-    pub fn add_copy(&self, graph: RawGraph, after: &[Node], copy: &Copying, ctx: Context) -> Outcome<Node> {
+    pub fn add_copy(&self, graph: RawGraph, after: &[Node], copy: &Memcpy, ctx: Context) -> Outcome<Node> {
         let mut node = Node::NONE;
         let params = memcpy_params(copy);
         call!(self, cuGraphAddMemcpyNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
@@ -131,7 +131,8 @@ impl Driver {
         others: &[c_int],
     ) -> Outcome<(Node, u64)> {
         let mut node = Node::NONE;
-        let accesses: Vec<Access> = others.iter().map(|&other| Access::of(other)).collect();
+        let accesses: Vec<DeviceAccess> =
+            others.iter().map(|&other| DeviceAccess::for_device(other)).collect();
         // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE.
         let mut params = AllocParams {
             allocation_type: 1,
@@ -183,7 +184,7 @@ impl Driver {
         graph: RawGraph,
         after: &[Node],
         handle: u64,
-        branching: Branching,
+        node_kind: ConditionalKind,
         bodies: u32,
         ctx: Context,
     ) -> Outcome<(Node, Vec<RawGraph>)> {
@@ -194,7 +195,7 @@ impl Driver {
             kind: 13,
             reserved: [0; 3],
             handle,
-            test: branching.number(),
+            test: node_kind.number(),
             bodies,
             graphs: std::ptr::null(),
             ctx,
@@ -249,8 +250,8 @@ impl Driver {
         &self,
         exec: RawExec,
         node: Node,
-        launch: &Launching,
-        values: Values<'_, impl WordCount>,
+        launch: &KernelLaunch,
+        values: ParameterValues<'_, impl WordCount>,
         scratch: &mut Scratch,
     ) -> Outcome<()> {
         let params = kernel_params(launch, values, scratch);
@@ -266,7 +267,7 @@ impl Driver {
         &self,
         exec: RawExec,
         node: Node,
-        fill: &Filling,
+        fill: &Memset,
         ctx: Context,
         scratch: &mut Scratch,
     ) -> Outcome<()> {
@@ -283,7 +284,7 @@ impl Driver {
         &self,
         exec: RawExec,
         node: Node,
-        copy: &Copying,
+        copy: &Memcpy,
         ctx: Context,
         scratch: &mut Scratch,
     ) -> Outcome<()> {

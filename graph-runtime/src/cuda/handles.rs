@@ -42,7 +42,7 @@ impl Stream {
     pub const LEGACY: Stream = Stream(0);
 
     /// Returns the stream's handle.
-    pub fn of(stream: &CudaStream) -> Stream {
+    pub fn from_cudarc(stream: &CudaStream) -> Stream {
         Stream(stream.cu_stream().expose_provenance())
     }
 
@@ -65,14 +65,14 @@ impl Stream {
 
 impl Event {
     /// Returns the event's handle.
-    pub fn of(event: &cudarc::driver::CudaEvent) -> Event {
+    pub fn from_cudarc(event: &cudarc::driver::CudaEvent) -> Event {
         Event(event.cu_event().expose_provenance())
     }
 }
 
 impl Context {
     /// Returns the context's handle.
-    pub fn of(ctx: &CudaContext) -> Context {
+    pub fn from_cudarc(ctx: &CudaContext) -> Context {
         Context(ctx.cu_ctx().expose_provenance())
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave_core::index::wide;
 
-use super::buffers::Made;
+use super::buffers::UnownedBuffer;
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::{Context, Stream};
@@ -90,8 +90,9 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         let Allocation { driver, ctx, base } = self;
-        let freed =
-            driver.enter(Context::of(ctx)).and_then(|()| driver.relaxed(|| call!(driver, cuMemFree(*base))));
+        let freed = driver
+            .enter(Context::from_cudarc(ctx))
+            .and_then(|()| driver.relaxed(|| call!(driver, cuMemFree(*base))));
         freed.unwrap_or_else(|failure| record(ctx, failure));
     }
 }
@@ -99,7 +100,7 @@ impl Drop for Allocation {
 /// Managed memory that starts at a host page and shares no page with other memory.
 pub struct ManagedMemory<T> {
     /// Declared first: it must be dropped before the memory.
-    slice: Made<T>,
+    slice: UnownedBuffer<T>,
     allocation: Allocation,
 }
 
@@ -119,7 +120,7 @@ impl<T> ManagedMemory<T> {
             drop(allocation);
             allocation = Allocation::new(driver, ctx, bytes.saturating_add(page), association.flag())?;
         }
-        let slice = Made::new(stream, allocation.base.next_multiple_of(page), len)?;
+        let slice = UnownedBuffer::new(stream, allocation.base.next_multiple_of(page), len)?;
         Ok(ManagedMemory { slice, allocation })
     }
 
@@ -158,7 +159,7 @@ pub fn host_elements_mut<'m, T>(address: u64, len: usize) -> &'m mut [T] {
 }
 
 /// Initialises a new allocation from the host, with `elements` or zeros. No device may use it yet.
-pub fn write_first<T>(address: u64, len: usize, elements: Option<&[T]>) {
+pub fn initialize<T>(address: u64, len: usize, elements: Option<&[T]>) {
     let to = std::ptr::with_exposed_provenance_mut::<T>(host_size(address));
     // SAFETY: the allocation has `len` elements, nothing else uses it yet, and `elements` does not overlap it.
     match elements {
@@ -178,7 +179,7 @@ pub fn whole_pages<T>(len: usize) -> Option<u64> {
 
 /// A `CUmem_advise`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
+pub enum MemAdvice {
     /// If true, the memory is mostly read: readers get copies of its pages.
     ReadMostly(bool),
     /// The location where its pages should be kept.
@@ -187,17 +188,17 @@ pub enum Advice {
     AccessedBy(MemLocation, bool),
 }
 
-impl Advice {
+impl MemAdvice {
     /// Returns the number of the advice, and its location, which the driver ignores for some advice.
     fn raw(self) -> (u32, MemLocation) {
         let none = MemLocation::new(2, 0);
         match self {
-            Advice::ReadMostly(true) => (1, none),
-            Advice::ReadMostly(false) => (2, none),
-            Advice::Preferred(Some(location)) => (3, location),
-            Advice::Preferred(None) => (4, none),
-            Advice::AccessedBy(location, true) => (5, location),
-            Advice::AccessedBy(location, false) => (6, location),
+            MemAdvice::ReadMostly(true) => (1, none),
+            MemAdvice::ReadMostly(false) => (2, none),
+            MemAdvice::Preferred(Some(location)) => (3, location),
+            MemAdvice::Preferred(None) => (4, none),
+            MemAdvice::AccessedBy(location, true) => (5, location),
+            MemAdvice::AccessedBy(location, false) => (6, location),
         }
     }
 }
@@ -218,8 +219,8 @@ pub struct RangeAttributes {
 
 /// Returns an attribute of the device with this ordinal.
 pub fn attribute_of(driver: &Driver, ordinal: c_int, attribute: u32) -> Outcome<u32> {
-    let device =
-        cudarc::driver::result::device::get(ordinal).map_err(|error| Failure::of("cuDeviceGet", error))?;
+    let device = cudarc::driver::result::device::get(ordinal)
+        .map_err(|error| Failure::from_cudarc("cuDeviceGet", error))?;
     let mut value = 0;
     call!(driver, cuDeviceGetAttribute(&mut value, attribute, device))?;
     Ok(u32::try_from(value).unwrap_or(0))
@@ -241,8 +242,8 @@ pub fn synchronize_devices_without_concurrent_access(driver: &'static Driver) ->
         }
         // The primary context is active, so this only retains it.
         let ctx = CudaContext::new(cuweave_core::index::size(ordinal.unsigned_abs()))
-            .map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
-        driver.enter(Context::of(&ctx))?;
+            .map_err(|error| Failure::from_cudarc("cuDevicePrimaryCtxRetain", error))?;
+        driver.enter(Context::from_cudarc(&ctx))?;
         driver.synchronize_context()
     });
     driver.enter(current)?;
@@ -251,7 +252,8 @@ pub fn synchronize_devices_without_concurrent_access(driver: &'static Driver) ->
 
 /// Returns the number of devices.
 pub fn device_count() -> Outcome<u32> {
-    let count = CudaContext::device_count().map_err(|error| Failure::of("cuDeviceGetCount", error))?;
+    let count =
+        CudaContext::device_count().map_err(|error| Failure::from_cudarc("cuDeviceGetCount", error))?;
     Ok(u32::try_from(count).unwrap_or(0))
 }
 
@@ -263,7 +265,7 @@ pub fn may_have_node(node: u32) -> bool {
 
 /// A range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Addresses {
+pub struct AddressRange {
     /// The first address.
     pub first: u64,
     /// The number of bytes.
@@ -271,13 +273,13 @@ pub struct Addresses {
 }
 
 /// Returns the addresses and the sizes of ranges as separate lists.
-fn columns(ranges: &[Addresses]) -> (Vec<u64>, Vec<usize>) {
+fn columns(ranges: &[AddressRange]) -> (Vec<u64>, Vec<usize>) {
     ranges.iter().map(|range| (range.first, host_size(range.bytes))).unzip()
 }
 
 impl Driver {
     /// Advises about the use of managed memory.
-    pub fn advise(&self, range: Addresses, advice: Advice) -> Outcome<()> {
+    pub fn advise(&self, range: AddressRange, advice: MemAdvice) -> Outcome<()> {
         let missing = Failure { call: "cuMemAdvise_v2", code: NOT_FOUND };
         let advise = self.cuMemAdvise_v2.ok_or(missing)?;
         let (number, location) = advice.raw();
@@ -289,7 +291,7 @@ impl Driver {
     }
 
     /// Moves managed memory to a location, in stream order.
-    pub fn prefetch(&self, range: Addresses, location: MemLocation, stream: Stream) -> Outcome<()> {
+    pub fn prefetch(&self, range: AddressRange, location: MemLocation, stream: Stream) -> Outcome<()> {
         let missing = Failure { call: "cuMemPrefetchAsync_v2", code: NOT_FOUND };
         let prefetch = self.cuMemPrefetchAsync_v2.ok_or(missing)?;
         // SAFETY: the range is in live managed memory.
@@ -308,7 +310,7 @@ impl Driver {
     /// contents first.
     pub fn prefetch_batch(
         &self,
-        ranges: &[Addresses],
+        ranges: &[AddressRange],
         locations: &[MemLocation],
         discard: bool,
         stream: Stream,
@@ -340,7 +342,7 @@ impl Driver {
     }
 
     /// Discards the contents of ranges of managed memory, in stream order.
-    pub fn discard(&self, ranges: &[Addresses], stream: Stream) -> Outcome<()> {
+    pub fn discard(&self, ranges: &[AddressRange], stream: Stream) -> Outcome<()> {
         let missing = Failure { call: "cuMemDiscardBatchAsync", code: NOT_FOUND };
         let discard = self.cuMemDiscardBatchAsync.ok_or(missing)?;
         let (mut addresses, mut sizes) = columns(ranges);
@@ -350,7 +352,7 @@ impl Driver {
     }
 
     /// Returns the attributes of a range of managed memory. `devices` is the number of devices in the system.
-    pub fn range_attributes(&self, range: Addresses, devices: u32) -> Outcome<RangeAttributes> {
+    pub fn range_attributes(&self, range: AddressRange, devices: u32) -> Outcome<RangeAttributes> {
         const INVALID: c_int = -2;
         let mut numbers: [c_int; 5] = [0; 5];
         let mut accessed_by = vec![INVALID; cuweave_core::index::size(devices).saturating_add(1)];

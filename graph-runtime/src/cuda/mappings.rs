@@ -6,7 +6,7 @@ use cuweave_core::index::wide;
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
-use super::params::{Access, Properties, host_size};
+use super::params::{DeviceAccess, MemoryProperties, host_size};
 
 /// `CU_MEM_ALLOC_GRANULARITY_MINIMUM`.
 const MINIMUM: u32 = 0;
@@ -15,7 +15,10 @@ impl Driver {
     /// Returns the granularity of mappings. Sizes and addresses must be multiples of it.
     pub fn granularity(&self, device: c_int) -> Outcome<u64> {
         let mut granularity = 0;
-        call!(self, cuMemGetAllocationGranularity(&mut granularity, &Properties::of(device), MINIMUM))?;
+        call!(
+            self,
+            cuMemGetAllocationGranularity(&mut granularity, &MemoryProperties::for_device(device), MINIMUM)
+        )?;
         Ok(wide(granularity).max(1))
     }
 
@@ -36,12 +39,12 @@ impl Driver {
     pub fn map(&self, device: c_int, others: &[c_int], start: u64, bytes: u64) -> Outcome<()> {
         let bytes = host_size(bytes);
         let mut handle = 0;
-        call!(self, cuMemCreate(&mut handle, bytes, &Properties::of(device), 0))?;
+        call!(self, cuMemCreate(&mut handle, bytes, &MemoryProperties::for_device(device), 0))?;
         let mapped = call!(self, cuMemMap(start, bytes, 0, handle, 0));
         let released = call!(self, cuMemRelease(handle));
         mapped?;
-        let accesses: Vec<Access> =
-            std::iter::once(device).chain(others.iter().copied()).map(Access::of).collect();
+        let accesses: Vec<DeviceAccess> =
+            std::iter::once(device).chain(others.iter().copied()).map(DeviceAccess::for_device).collect();
         let set = || call!(self, cuMemSetAccess(start, bytes, accesses.as_ptr(), accesses.len()));
         let accessible = released.and_then(|()| set());
         accessible.inspect_err(|_: &Failure| {

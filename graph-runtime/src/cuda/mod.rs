@@ -14,7 +14,7 @@
 //! - `functions`, `link`, `streams`, `mappings`, `peers`, `graphs`: the calls by subject; `params`: the
 //!   parameters of nodes; `read`: the parameters of nodes that were added;
 //! - `capture`: stream captures; `buffers`: conversions from and to cudarc's types; `aside`: buffers dropped
-//!   while their stream is capturing; `quiet`: the runtime's own cudarc context object; `collective`:
+//!   while their stream is capturing; `runtime_context`: the runtime's own cudarc context object; `collective`:
 //!   descriptions of collectives; `any_bits`: element types without invalid bits; `pointer`: element types of
 //!   tables of pointers;
 //! - `managed`: managed memory and its elements on the host;
@@ -42,40 +42,45 @@ mod multicast;
 mod params;
 mod peers;
 mod pointer;
-mod quiet;
 mod read;
+mod runtime_context;
 mod simulator;
 mod streams;
 mod sync;
 
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
-pub use aside::Own;
-pub use buffers::{Keep, Lent, Made, PinnedViewMut, guarded, held, pinned_parts};
+pub use aside::OwnedBuffer;
+pub use buffers::{
+    BorrowedBuffer, DropOrLeak, PinnedViewMut, UnownedBuffer, guard_event, held, pinned_parts,
+};
 pub use capture::{
     CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
     during_capture,
 };
-pub use collective::{Beside, Clique, Collective, CommunicatorFault, Difference, LibraryError, Sequence};
+pub use collective::{
+    Collective, CollectiveDifference, CollectiveSequence, CommunicatorFault, Interleaving, LibraryError,
+    LocalRanks,
+};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
     CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
     UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
-pub use graphs::Branching;
+pub use graphs::ConditionalKind;
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 pub use host::{ElementRange, HostCall, HostFaults, HostMemory, HostWork, host_work};
 pub use managed::{
-    Addresses, Advice, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, attribute_of,
-    device_count, host_elements, host_elements_mut, may_have_node, page_size,
-    synchronize_devices_without_concurrent_access, whole_pages, write_first,
+    AddressRange, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, MemAdvice,
+    attribute_of, device_count, host_elements, host_elements_mut, initialize, may_have_node, page_size,
+    synchronize_devices_without_concurrent_access, whole_pages,
 };
-pub use multicast::{BindFailure, MULTICAST_SUPPORTED, Mapped, Physical};
+pub use multicast::{BindFailure, MULTICAST_SUPPORTED, MappedRange, PhysicalHandle};
 pub use params::{
-    Copying, Filling, Launching, MemLocation, Mirror, ObjectProperties, Packed, Place, Scratch, Values, Word,
-    WordCount, address_word, number, pattern, push_value, write_value,
+    CopyEnd, KernelLaunch, MemLocation, Memcpy, Memset, Mirror, ObjectProperties, Packed, ParameterValues,
+    Scratch, Word, WordCount, address_word, number, pattern, push_value, write_value,
 };
 pub use pointer::{Ptr, PtrMut};
-pub use quiet::Quiet;
 pub use read::KernelNode;
-pub use simulator::{HostAccess, Member, PlannedBuffer, Simulator};
+pub use runtime_context::RuntimeContext;
+pub use simulator::{BatchMember, HostAccess, PlannedBuffer, Simulator};
 pub use sync::{FlagMemory, OwnedSemaphore, SemaphoreHandle, SemaphoreOperation, ValueOperation, Width};

@@ -10,13 +10,13 @@ use super::any_bits::AnyBits;
 use super::entry::{Driver, call, call_newer};
 use super::failure::{Failure, NOT_FOUND, Outcome, record};
 use super::handles::Stream;
-use super::params::{Access, ObjectProperties, Properties, host_size};
+use super::params::{DeviceAccess, MemoryProperties, ObjectProperties, host_size};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED`: the device can be added to multicast objects.
 pub const MULTICAST_SUPPORTED: u32 = 132;
 /// The first CUDA version in which a binding names the device (`cuMulticastBindMem_v2`,
 /// `cuMulticastBindAddr_v2`).
-const NAMES_DEVICE: (u32, u32) = (13, 1);
+const BIND_BY_DEVICE_SINCE: (u32, u32) = (13, 1);
 
 /// The failures of bindings that the runtime distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum BindFailure {
 
 impl BindFailure {
     /// Returns the kind of a failed binding. `None` for other failures.
-    pub fn of(failure: Failure) -> Option<BindFailure> {
+    pub fn from_failure(failure: Failure) -> Option<BindFailure> {
         match failure.code {
             2 | 47 => Some(BindFailure::Resources),
             802 => Some(BindFailure::NotReady),
@@ -43,25 +43,25 @@ impl BindFailure {
 
 /// A handle of physical memory or of a multicast object. Released when dropped.
 #[derive(Debug)]
-pub struct Physical {
+pub struct PhysicalHandle {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     raw: u64,
 }
 
-impl Drop for Physical {
+impl Drop for PhysicalHandle {
     fn drop(&mut self) {
-        let Physical { driver, ref ctx, raw } = *self;
+        let PhysicalHandle { driver, ref ctx, raw } = *self;
         driver.relaxed(|| call!(driver, cuMemRelease(raw))).unwrap_or_else(|failure| record(ctx, failure));
     }
 }
 
-impl Physical {
+impl PhysicalHandle {
     /// Allocates physical memory on the device of a context.
-    pub fn memory(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<Physical> {
-        let (mut raw, properties) = (0, Properties::of(ctx.cu_device()));
+    pub fn memory(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<PhysicalHandle> {
+        let (mut raw, properties) = (0, MemoryProperties::for_device(ctx.cu_device()));
         driver.relaxed(|| call!(driver, cuMemCreate(&mut raw, host_size(bytes), &properties, 0)))?;
-        Ok(Physical { driver, ctx: ctx.clone(), raw })
+        Ok(PhysicalHandle { driver, ctx: ctx.clone(), raw })
     }
 
     /// Creates a multicast object. If its release fails, the failure is recorded in `ctx`.
@@ -69,10 +69,10 @@ impl Physical {
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         properties: ObjectProperties,
-    ) -> Outcome<Physical> {
+    ) -> Outcome<PhysicalHandle> {
         let mut raw = 0;
         driver.relaxed(|| call_newer!(driver, cuMulticastCreate(&mut raw, &properties)))?;
-        Ok(Physical { driver, ctx: ctx.clone(), raw })
+        Ok(PhysicalHandle { driver, ctx: ctx.clone(), raw })
     }
 
     /// Adds a device to this multicast object.
@@ -87,17 +87,22 @@ impl Physical {
         &self,
         device: c_int,
         offset: u64,
-        memory: &Physical,
+        memory: &PhysicalHandle,
         at: u64,
         bytes: u64,
     ) -> Outcome<()> {
         let driver = self.driver;
         let (offset, at, bytes) = (host_size(offset), host_size(at), host_size(bytes));
-        driver.relaxed(|| match driver.has_version(NAMES_DEVICE) && driver.cuMulticastBindMem_v2.is_some() {
-            true => {
-                call_newer!(driver, cuMulticastBindMem_v2(self.raw, device, offset, memory.raw, at, bytes, 0))
+        driver.relaxed(|| {
+            match driver.has_version(BIND_BY_DEVICE_SINCE) && driver.cuMulticastBindMem_v2.is_some() {
+                true => {
+                    call_newer!(
+                        driver,
+                        cuMulticastBindMem_v2(self.raw, device, offset, memory.raw, at, bytes, 0)
+                    )
+                }
+                false => call_newer!(driver, cuMulticastBindMem(self.raw, offset, memory.raw, at, bytes, 0)),
             }
-            false => call_newer!(driver, cuMulticastBindMem(self.raw, offset, memory.raw, at, bytes, 0)),
         })
     }
 
@@ -105,11 +110,13 @@ impl Physical {
     /// devices.
     pub fn bind_address(&self, device: c_int, offset: u64, address: u64, bytes: u64) -> Outcome<()> {
         let (driver, offset, bytes) = (self.driver, host_size(offset), host_size(bytes));
-        driver.relaxed(|| match driver.has_version(NAMES_DEVICE) && driver.cuMulticastBindAddr_v2.is_some() {
-            true => {
-                call_newer!(driver, cuMulticastBindAddr_v2(self.raw, device, offset, address, bytes, 0))
+        driver.relaxed(|| {
+            match driver.has_version(BIND_BY_DEVICE_SINCE) && driver.cuMulticastBindAddr_v2.is_some() {
+                true => {
+                    call_newer!(driver, cuMulticastBindAddr_v2(self.raw, device, offset, address, bytes, 0))
+                }
+                false => call_newer!(driver, cuMulticastBindAddr(self.raw, offset, address, bytes, 0)),
             }
-            false => call_newer!(driver, cuMulticastBindAddr(self.raw, offset, address, bytes, 0)),
         })
     }
 
@@ -122,7 +129,7 @@ impl Physical {
 
 /// A mapping of a whole physical memory or multicast object to its own address range. Unmapped when dropped.
 #[derive(Debug)]
-pub struct Mapped {
+pub struct MappedRange {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     start: u64,
@@ -130,17 +137,18 @@ pub struct Mapped {
     mapped: bool,
 }
 
-impl Mapped {
+impl MappedRange {
     /// Maps a whole memory or object with access for devices. The address is a multiple of `align`, a power of
     /// two.
-    pub fn new(of: &Physical, bytes: u64, align: u64, devices: &[c_int]) -> Outcome<Mapped> {
+    pub fn new(of: &PhysicalHandle, bytes: u64, align: u64, devices: &[c_int]) -> Outcome<MappedRange> {
         let (driver, size) = (of.driver, host_size(bytes));
         let mut start = 0;
         call!(driver, cuMemAddressReserve(&mut start, size, host_size(align), 0, 0))?;
-        let mut made = Mapped { driver, ctx: of.ctx.clone(), start, bytes, mapped: false };
+        let mut made = MappedRange { driver, ctx: of.ctx.clone(), start, bytes, mapped: false };
         driver.relaxed(|| call!(driver, cuMemMap(start, size, 0, of.raw, 0)))?;
         made.mapped = true;
-        let access: Vec<Access> = devices.iter().map(|&device| Access::of(device)).collect();
+        let access: Vec<DeviceAccess> =
+            devices.iter().map(|&device| DeviceAccess::for_device(device)).collect();
         driver.relaxed(|| call!(driver, cuMemSetAccess(start, size, access.as_ptr(), access.len())))?;
         Ok(made)
     }
@@ -152,14 +160,14 @@ impl Mapped {
 
     /// Zeroes the whole mapping, and waits for that.
     pub fn zero(&self, stream: &CudaStream) -> Outcome<()> {
-        self.driver.zero(self.start, self.bytes, Stream::of(stream))?;
+        self.driver.zero(self.start, self.bytes, Stream::from_cudarc(stream))?;
         self.wait(stream)
     }
 
     /// Waits for a stream of the current context. Even after a failure the work is over, unless nothing can
     /// wait for it.
     fn wait(&self, stream: &CudaStream) -> Outcome<()> {
-        self.driver.synchronize(Stream::of(stream)).inspect_err(|_| {
+        self.driver.synchronize(Stream::from_cudarc(stream)).inspect_err(|_| {
             let _ = self.driver.synchronize_context();
         })
     }
@@ -171,7 +179,7 @@ impl Mapped {
         let copy = || {
             call_newer!(
                 driver,
-                cuMemcpyHtoDAsync(address, elements.as_ptr().cast(), bytes, Stream::of(stream))
+                cuMemcpyHtoDAsync(address, elements.as_ptr().cast(), bytes, Stream::from_cudarc(stream))
             )
         };
         driver.relaxed(copy)?;
@@ -184,7 +192,10 @@ impl Mapped {
         let mut elements: Vec<T> = Vec::with_capacity(len);
         let address = self.start.saturating_add(offset);
         driver.relaxed(|| {
-            call!(driver, cuMemcpyDtoHAsync(elements.as_mut_ptr().cast(), address, bytes, Stream::of(stream)))
+            call!(
+                driver,
+                cuMemcpyDtoHAsync(elements.as_mut_ptr().cast(), address, bytes, Stream::from_cudarc(stream))
+            )
         })?;
         self.wait(stream)?;
         // SAFETY: the copy wrote `len` elements, and every bit pattern is a valid `T`.
@@ -193,9 +204,9 @@ impl Mapped {
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedRange {
     fn drop(&mut self) {
-        let Mapped { driver, ref ctx, start, bytes, mapped } = *self;
+        let MappedRange { driver, ref ctx, start, bytes, mapped } = *self;
         let unmapped = if mapped { driver.relaxed(|| driver.unmap(start, bytes)) } else { Ok(()) };
         let freed = driver.free_addresses(start, bytes);
         unmapped.and(freed).unwrap_or_else(|failure| record(ctx, failure));

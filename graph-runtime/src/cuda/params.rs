@@ -105,7 +105,7 @@ pub(super) struct MemsetParams {
 }
 
 #[repr(C)]
-pub(super) struct End {
+pub(super) struct RawCopyEnd {
     pub(super) x_in_bytes: usize,
     pub(super) y: usize,
     pub(super) z: usize,
@@ -121,8 +121,8 @@ pub(super) struct End {
 
 #[repr(C)]
 pub(super) struct MemcpyParams {
-    pub(super) source: End,
-    pub(super) target: End,
+    pub(super) source: RawCopyEnd,
+    pub(super) target: RawCopyEnd,
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) depth: usize,
@@ -135,7 +135,7 @@ pub(super) struct AllocParams {
     pub(super) location_type: u32,
     pub(super) location: i32,
     pub(super) reserved: [u64; 9],
-    pub(super) accesses: *const Access,
+    pub(super) accesses: *const DeviceAccess,
     pub(super) access_count: usize,
     pub(super) bytes: usize,
     pub(super) address: u64,
@@ -144,7 +144,7 @@ pub(super) struct AllocParams {
 /// `CUmemLocation` for a device.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Location {
+pub(super) struct DeviceLocation {
     pub(super) kind: u32,
     pub(super) device: c_int,
 }
@@ -176,21 +176,21 @@ impl MemLocation {
 
 /// `CUmemAllocationProp`.
 #[repr(C)]
-pub(super) struct Properties {
+pub(super) struct MemoryProperties {
     pub(super) kind: u32,
     pub(super) handle_types: u32,
-    pub(super) location: Location,
+    pub(super) location: DeviceLocation,
     pub(super) metadata: usize,
     pub(super) flags: [u8; 8],
 }
 
-impl Properties {
+impl MemoryProperties {
     /// Returns the properties of device memory: `CU_MEM_ALLOCATION_TYPE_PINNED` on `CU_MEM_LOCATION_TYPE_DEVICE`.
-    pub(super) fn of(device: c_int) -> Properties {
-        Properties {
+    pub(super) fn for_device(device: c_int) -> MemoryProperties {
+        MemoryProperties {
             kind: 1,
             handle_types: 0,
-            location: Location { kind: 1, device },
+            location: DeviceLocation { kind: 1, device },
             metadata: 0,
             flags: [0; 8],
         }
@@ -216,15 +216,15 @@ impl ObjectProperties {
 
 /// `CUmemAccessDesc`.
 #[repr(C)]
-pub(super) struct Access {
-    pub(super) location: Location,
+pub(super) struct DeviceAccess {
+    pub(super) location: DeviceLocation,
     pub(super) flags: u32,
 }
 
-impl Access {
+impl DeviceAccess {
     /// Returns read and write access for a device: `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
-    pub(super) fn of(device: c_int) -> Access {
-        Access { location: Location { kind: 1, device }, flags: 3 }
+    pub(super) fn for_device(device: c_int) -> DeviceAccess {
+        DeviceAccess { location: DeviceLocation { kind: 1, device }, flags: 3 }
     }
 }
 
@@ -252,8 +252,8 @@ const _: () = {
     assert!(size_of::<MemsetParams>() == size_of::<sys::CUDA_MEMSET_NODE_PARAMS>());
     assert!(size_of::<MemcpyParams>() == size_of::<sys::CUDA_MEMCPY3D>());
     assert!(size_of::<AllocParams>() == 120 && size_of::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
-    assert!(size_of::<Properties>() == size_of::<sys::CUmemAllocationProp>());
-    assert!(size_of::<Access>() == size_of::<sys::CUmemAccessDesc>());
+    assert!(size_of::<MemoryProperties>() == size_of::<sys::CUmemAllocationProp>());
+    assert!(size_of::<DeviceAccess>() == size_of::<sys::CUmemAccessDesc>());
     assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
     assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
 };
@@ -265,7 +265,7 @@ pub(super) fn host_size(number: u64) -> usize {
 
 /// The function and the configuration of a kernel launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launching {
+pub struct KernelLaunch {
     /// The function.
     pub function: Function,
     /// The number of blocks.
@@ -280,7 +280,7 @@ pub struct Launching {
 
 /// The parameters of a memset node: `width` elements of 1, 2 or 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filling {
+pub struct Memset {
     /// The address of the first element.
     pub target: u64,
     /// The element's bits.
@@ -293,29 +293,29 @@ pub struct Filling {
 
 /// The parameters of a memcpy node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copying {
+pub struct Memcpy {
     /// The source.
-    pub from: Place,
+    pub from: CopyEnd,
     /// The destination.
-    pub to: Place,
+    pub to: CopyEnd,
     /// The number of bytes.
     pub bytes: u64,
 }
 
 /// One end of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CopyEnd {
     /// Device memory.
     Device(u64),
     /// Pinned host memory.
     Host(u64),
 }
 
-impl Place {
+impl CopyEnd {
     /// Returns its address.
     pub fn address(self) -> u64 {
         match self {
-            Place::Device(address) | Place::Host(address) => address,
+            CopyEnd::Device(address) | CopyEnd::Host(address) => address,
         }
     }
 }
@@ -360,6 +360,7 @@ impl Packed {
         Packed { words: vec![MaybeUninit::new(0); size(bytes).div_ceil(8).max(1)] }
     }
 
+    /// Returns the words.
     pub fn words(&self) -> &[Word] {
         &self.words
     }
@@ -441,7 +442,7 @@ pub trait WordCount {
 
 /// The values of a launch's parameters, in consecutive words.
 #[derive(Clone, Copy, Debug)]
-pub struct Values<'w, P> {
+pub struct ParameterValues<'w, P> {
     /// The words.
     pub words: &'w [Word],
     /// The parameters, in order.
@@ -449,8 +450,8 @@ pub struct Values<'w, P> {
 }
 
 pub(super) fn kernel_params(
-    launch: &Launching,
-    values: Values<'_, impl WordCount>,
+    launch: &KernelLaunch,
+    values: ParameterValues<'_, impl WordCount>,
     scratch: &mut Scratch,
 ) -> KernelParams {
     if scratch.pointers.len() < values.params.len() {
@@ -484,7 +485,7 @@ pub fn pattern(value: u64, element: u32) -> u64 {
     }
 }
 
-pub(super) fn memset_params(fill: &Filling) -> MemsetParams {
+pub(super) fn memset_params(fill: &Memset) -> MemsetParams {
     MemsetParams {
         target: fill.target,
         pitch: 0,
@@ -495,15 +496,15 @@ pub(super) fn memset_params(fill: &Filling) -> MemsetParams {
     }
 }
 
-pub(super) fn memcpy_params(copy: &Copying) -> MemcpyParams {
-    let Copying { from, to, bytes } = *copy;
+pub(super) fn memcpy_params(copy: &Memcpy) -> MemcpyParams {
+    let Memcpy { from, to, bytes } = *copy;
     let end = |place| {
         // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
         let (memory_type, host, device) = match place {
-            Place::Host(address) => (1, host_size(address), 0),
-            Place::Device(address) => (2, 0, address),
+            CopyEnd::Host(address) => (1, host_size(address), 0),
+            CopyEnd::Device(address) => (2, 0, address),
         };
-        End {
+        RawCopyEnd {
             x_in_bytes: 0,
             y: 0,
             z: 0,

@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::handles::Context;
-use super::params::{Access, Location};
+use super::params::{DeviceAccess, DeviceLocation};
 
 /// `CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE`.
 const MEMPOOL_HANDLE: u32 = 17;
@@ -28,16 +28,21 @@ impl Driver {
     /// kind of memory: through its pool, or between the contexts. Returns false for mapped memory that other
     /// devices only have access to, because only its owner can change that. Leaves the context of `device`
     /// current.
-    pub fn open_to(&self, device: &CudaContext, memory: &CudaContext, address: u64) -> Outcome<bool> {
-        self.enter(Context::of(memory))?;
+    pub fn enable_peer_access(
+        &self,
+        device: &CudaContext,
+        memory: &CudaContext,
+        address: u64,
+    ) -> Outcome<bool> {
+        self.enter(Context::from_cudarc(memory))?;
         let pool = self.pool_of(address);
-        self.enter(Context::of(device))?;
-        let location = Location { kind: 1, device: device.cu_device() };
+        self.enter(Context::from_cudarc(device))?;
+        let location = DeviceLocation { kind: 1, device: device.cu_device() };
         if pool != 0 {
             let (mut flags, mut location) = (0u32, location);
             call!(self, cuMemPoolGetAccess(&mut flags, pool, &mut location))?;
             if flags != READ_WRITE {
-                let access = Access::of(device.cu_device());
+                let access = DeviceAccess::for_device(device.cu_device());
                 call!(self, cuMemPoolSetAccess(pool, &access, 1))?;
             }
             return Ok(true);
@@ -47,7 +52,7 @@ impl Driver {
         if call!(self, cuMemGetAccess(&mut flags, &location, address)).is_ok() {
             return Ok(flags == u64::from(READ_WRITE));
         }
-        match call!(self, cuCtxEnablePeerAccess(Context::of(memory), 0)) {
+        match call!(self, cuCtxEnablePeerAccess(Context::from_cudarc(memory), 0)) {
             Ok(()) => Ok(true),
             Err(Failure { code: ALREADY_ENABLED, .. }) => Ok(true),
             Err(failure) => Err(failure),

@@ -8,14 +8,14 @@ use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::handles::{Function, Node};
 use super::params::{
-    AllocParams, Copying, End, Filling, KernelParams, Launching, MemcpyParams, MemsetParams, Place,
+    AllocParams, CopyEnd, KernelLaunch, KernelParams, Memcpy, MemcpyParams, Memset, MemsetParams, RawCopyEnd,
 };
 
 /// A kernel node.
 #[derive(Clone, Debug)]
 pub struct KernelNode {
     /// Its function and configuration.
-    pub launching: Launching,
+    pub kernel_launch: KernelLaunch,
     /// The bytes of each parameter. Empty if the driver has no list of values.
     pub parameters: Vec<Vec<u8>>,
 }
@@ -44,21 +44,21 @@ impl Driver {
             let value = unsafe { std::slice::from_raw_parts((*values.add(at)).cast::<u8>(), size(bytes)) };
             parameters.push(value.to_vec());
         }
-        let launching = Launching { function, grid, block, shared, cooperative: false };
-        Ok(KernelNode { launching, parameters })
+        let kernel_launch = KernelLaunch { function, grid, block, shared, cooperative: false };
+        Ok(KernelNode { kernel_launch, parameters })
     }
 
     /// Returns the parameters of a memset node.
-    pub fn fill_of(&self, node: Node) -> Outcome<Filling> {
+    pub fn fill_of(&self, node: Node) -> Outcome<Memset> {
         let mut params = MemsetParams { target: 0, pitch: 0, value: 0, element: 0, width: 0, height: 0 };
         call!(self, cuGraphMemsetNodeGetParams(node, &mut params))?;
         let MemsetParams { target, value, element, width, .. } = params;
-        Ok(Filling { target, value, element, width: wide(width) })
+        Ok(Memset { target, value, element, width: wide(width) })
     }
 
     /// Returns the parameters of a memcpy node.
-    pub fn copy_of(&self, node: Node) -> Outcome<Copying> {
-        const NONE: End = End {
+    pub fn copy_of(&self, node: Node) -> Outcome<Memcpy> {
+        const NONE: RawCopyEnd = RawCopyEnd {
             x_in_bytes: 0,
             y: 0,
             z: 0,
@@ -74,11 +74,11 @@ impl Driver {
         let mut params = MemcpyParams { source: NONE, target: NONE, width: 0, height: 0, depth: 0 };
         call!(self, cuGraphMemcpyNodeGetParams(node, &mut params))?;
         // CU_MEMORYTYPE_HOST is 1.
-        let place = |end: &End| match end.memory_type {
-            1 => Place::Host(wide(end.host)),
-            _ => Place::Device(end.device),
+        let place = |end: &RawCopyEnd| match end.memory_type {
+            1 => CopyEnd::Host(wide(end.host)),
+            _ => CopyEnd::Device(end.device),
         };
-        Ok(Copying { from: place(&params.source), to: place(&params.target), bytes: wide(params.width) })
+        Ok(Memcpy { from: place(&params.source), to: place(&params.target), bytes: wide(params.width) })
     }
 
     /// Returns the address and the size in bytes of an alloc node.

@@ -9,21 +9,21 @@ use super::handles::{Node, RawExec, RawGraph};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Text {
+struct RawText {
     start: *const c_char,
     bytes: usize,
 }
 
-impl Text {
-    fn of(text: &str) -> Text {
-        Text { start: text.as_ptr().cast(), bytes: text.len() }
+impl RawText {
+    fn new(text: &str) -> RawText {
+        RawText { start: text.as_ptr().cast(), bytes: text.len() }
     }
 }
 
 #[repr(C)]
 struct RawBuffer {
-    name: Text,
-    file: Text,
+    name: RawText,
+    file: RawText,
     line: u32,
     flags: u32,
     address: u64,
@@ -35,18 +35,18 @@ struct RawBuffer {
 
 #[repr(C)]
 struct RawMember {
-    name: Text,
-    file: Text,
+    name: RawText,
+    file: RawText,
     line: u32,
     first: u32,
 }
 
 /// The member number for a whole node.
-const WHOLE: u32 = u32::MAX;
+const WHOLE_NODE: u32 = u32::MAX;
 
 /// The entry points of the simulated driver's own calls.
 pub struct Simulator {
-    name_node: unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
+    name_node: unsafe extern "C" fn(Node, RawText, RawText, u32) -> u32,
     name_members: unsafe extern "C" fn(Node, u32, *const RawMember, usize) -> u32,
     move_members: unsafe extern "C" fn(RawExec, Node, *const u32, usize) -> u32,
     add_buffer: unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
@@ -92,7 +92,7 @@ pub struct PlannedBuffer<'b> {
 }
 
 /// A member of a batch.
-pub struct Member<'b> {
+pub struct BatchMember<'b> {
     /// Its name.
     pub name: &'b str,
     /// The line of its launch.
@@ -125,7 +125,7 @@ impl Simulator {
             Some(Simulator {
                 name_node: std::mem::transmute::<
                     *mut c_void,
-                    unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
+                    unsafe extern "C" fn(Node, RawText, RawText, u32) -> u32,
                 >(name_node),
                 name_members: std::mem::transmute::<
                     *mut c_void,
@@ -155,15 +155,15 @@ impl Simulator {
     /// Sets the name and source line of a node. A failure is ignored: the driver then checks less.
     pub fn name_node(&self, node: Node, name: &str, file: &str, line: u32) {
         // SAFETY: the node is in a graph that is being built; the texts live until the call returns.
-        let _ = unsafe { (self.name_node)(node, Text::of(name), Text::of(file), line) };
+        let _ = unsafe { (self.name_node)(node, RawText::new(name), RawText::new(file), line) };
     }
 
     /// Describes the members of a batched node: stacked along an axis of its grid, or by their first blocks in
     /// x.
-    pub fn name_members(&self, node: Node, axis: Option<u8>, file: &str, members: &[Member<'_>]) {
-        let raw = |member: &Member<'_>| RawMember {
-            name: Text::of(member.name),
-            file: Text::of(file),
+    pub fn name_members(&self, node: Node, axis: Option<u8>, file: &str, members: &[BatchMember<'_>]) {
+        let raw = |member: &BatchMember<'_>| RawMember {
+            name: RawText::new(member.name),
+            file: RawText::new(file),
             line: member.line,
             first: member.first,
         };
@@ -197,10 +197,10 @@ impl Simulator {
     /// Describes a buffer.
     pub fn add_buffer(&self, graph: RawGraph, buffer: &PlannedBuffer<'_>) {
         let (users, members): (Vec<Node>, Vec<u32>) =
-            buffer.users.iter().map(|&(node, member)| (node, member.unwrap_or(WHOLE))).unzip();
+            buffer.users.iter().map(|&(node, member)| (node, member.unwrap_or(WHOLE_NODE))).unzip();
         let raw = RawBuffer {
-            name: Text::of(buffer.name),
-            file: Text::of(buffer.file),
+            name: RawText::new(buffer.name),
+            file: RawText::new(buffer.file),
             line: buffer.line,
             flags: u32::from(buffer.planned),
             address: buffer.address,

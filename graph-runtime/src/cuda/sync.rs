@@ -176,7 +176,7 @@ impl FlagMemory {
 impl Drop for FlagMemory {
     fn drop(&mut self) {
         let start: *mut c_void = std::ptr::with_exposed_provenance_mut(self.address);
-        let entered = self.driver.enter(Context::of(&self.ctx));
+        let entered = self.driver.enter(Context::from_cudarc(&self.ctx));
         let freed =
             entered.and_then(|()| self.driver.relaxed(|| call_newer!(self.driver, cuMemFreeHost(start))));
         if let Err(failure) = freed {
@@ -274,7 +274,7 @@ impl OwnedSemaphore {
 
 impl Drop for OwnedSemaphore {
     fn drop(&mut self) {
-        let entered = self.driver.enter(Context::of(&self.ctx));
+        let entered = self.driver.enter(Context::from_cudarc(&self.ctx));
         let destroyed = entered.and_then(|()| call_newer!(self.driver, cuDestroyExternalSemaphore(self.raw)));
         if let Err(failure) = destroyed {
             record(&self.ctx, failure);

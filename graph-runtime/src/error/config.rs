@@ -36,7 +36,7 @@ pub enum ConfigFault {
         axis: char,
     },
     /// An extent that exceeds the device's limit.
-    #[error("the {part}'s {axis} is {extent}, and the device takes {most}")]
+    #[error("the {part}'s {axis} is {extent}, and the device takes {max}")]
     #[non_exhaustive]
     Extent {
         /// The grid or the block.
@@ -46,7 +46,7 @@ pub enum ConfigFault {
         /// The extent.
         extent: u32,
         /// The device's limit.
-        most: u32,
+        max: u32,
     },
     /// A size of dynamic shared memory that does not fit into 32 bits.
     #[error("a block with {bytes} bytes of shared memory is more than any device takes")]
@@ -68,23 +68,23 @@ pub enum ConfigFault {
         blocks: u64,
     },
     /// `per_item` for a kernel that requires blocks of several dimensions.
-    #[error("the kernel requires blocks of {} threads, and `per_item` has one dimension", by(.required))]
+    #[error("the kernel requires blocks of {} threads, and `per_item` has one dimension", dims_text(.required))]
     #[non_exhaustive]
     PerItem {
         /// The block that the kernel requires.
         required: [u32; 3],
     },
     /// A block with more threads than the device supports.
-    #[error("a block of {threads} threads, and the device takes {most}")]
+    #[error("a block of {threads} threads, and the device takes {max}")]
     #[non_exhaustive]
     Threads {
         /// The threads of the block.
         threads: u64,
         /// The maximum number of threads per block on the device.
-        most: u32,
+        max: u32,
     },
     /// A block with more threads than the loaded kernel supports.
-    #[error("a block of {threads} threads, and `{kernel}` takes {most}")]
+    #[error("a block of {threads} threads, and `{kernel}` takes {max}")]
     #[non_exhaustive]
     ThreadsOfKernel {
         /// The threads of the block.
@@ -92,10 +92,10 @@ pub enum ConfigFault {
         /// The kernel.
         kernel: &'static str,
         /// The maximum number of threads per block of the kernel.
-        most: u32,
+        max: u32,
     },
     /// A block that differs from the block that the kernel requires.
-    #[error("a block of {} threads, and `{kernel}` requires {}", by(.block), by(.required))]
+    #[error("a block of {} threads, and `{kernel}` requires {}", dims_text(.block), dims_text(.required))]
     #[non_exhaustive]
     RequiredBlock {
         /// The block.
@@ -107,7 +107,7 @@ pub enum ConfigFault {
     },
     /// A block that needs more registers than the device has.
     #[error(
-        "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, and the device has {most} registers a block"
+        "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, and the device has {max} registers a block"
     )]
     #[non_exhaustive]
     Registers {
@@ -118,11 +118,11 @@ pub enum ConfigFault {
         /// The kernel.
         kernel: &'static str,
         /// The maximum number of registers per block on the device.
-        most: u32,
+        max: u32,
     },
     /// More shared memory than the device has.
     #[error(
-        "{shared} bytes of shared memory and {own} of `{kernel}`'s own, and the device has {most} a block"
+        "{shared} bytes of shared memory and {own} of `{kernel}`'s own, and the device has {max} a block"
     )]
     #[non_exhaustive]
     SharedMemory {
@@ -133,7 +133,7 @@ pub enum ConfigFault {
         /// The kernel.
         kernel: &'static str,
         /// The maximum shared memory per block on the device, in bytes.
-        most: u32,
+        max: u32,
     },
     /// A kernel that needs a cluster size at launch.
     #[error(
@@ -153,7 +153,7 @@ pub enum ConfigFault {
     },
     /// Clusters that are larger than the portable maximum.
     #[error(
-        "`{kernel}` requires clusters of {} blocks, and more than {most} are not on every device", by(.cluster)
+        "`{kernel}` requires clusters of {} blocks, and more than {max} are not on every device", dims_text(.cluster)
     )]
     #[non_exhaustive]
     LargeClusters {
@@ -162,11 +162,11 @@ pub enum ConfigFault {
         /// The blocks of a cluster.
         cluster: [u32; 3],
         /// The maximum number of blocks per cluster that every device supports.
-        most: u64,
+        max: u64,
     },
     /// A grid that is not a multiple of the cluster size.
     #[error(
-        "a grid of {} blocks is no multiple of the clusters of {} that `{kernel}` requires", by(.grid), by(.cluster)
+        "a grid of {} blocks is no multiple of the clusters of {} that `{kernel}` requires", dims_text(.grid), dims_text(.cluster)
     )]
     #[non_exhaustive]
     GridOfClusters {
@@ -186,7 +186,7 @@ pub enum ConfigFault {
     },
     /// A cooperative grid with more blocks than can be resident at once.
     #[error(
-        "all blocks of `{kernel}` wait for each other: {} are launched, and the device holds {most} of this size at one time", by(.grid)
+        "all blocks of `{kernel}` wait for each other: {} are launched, and the device holds {max} of this size at one time", dims_text(.grid)
     )]
     #[non_exhaustive]
     NotResident {
@@ -195,7 +195,7 @@ pub enum ConfigFault {
         /// The grid.
         grid: [u32; 3],
         /// The maximum number of blocks that can be resident at once.
-        most: u64,
+        max: u64,
     },
     /// A batch or a fused launch with too many blocks.
     #[error("{blocks} blocks and more in one launch")]
@@ -283,6 +283,6 @@ impl fmt::Display for ConfigPart {
     }
 }
 
-fn by([x, y, z]: &[u32; 3]) -> String {
+fn dims_text([x, y, z]: &[u32; 3]) -> String {
     format!("{x} x {y} x {z}")
 }

@@ -6,9 +6,9 @@ use std::panic::Location;
 use cudarc::driver::DriverError;
 
 use crate::cuda::{self, Failure, Unavailable};
-use crate::watch::Aborted;
+use crate::watch::AbortedCommunicator;
 
-use super::{At, DriverFailure, Error, FailedCall, PlanFault, describe};
+use super::{DriverFailure, Error, FailedCall, PlanFault, SourceLocation, describe};
 
 impl From<DriverError> for Error {
     /// Converts an error that a cudarc call returned, with the source location of the `?`.
@@ -26,7 +26,7 @@ impl From<DriverError> for Error {
 
 impl Error {
     /// Returns the error of a failed driver call.
-    pub(crate) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
+    pub(crate) fn driver(failure: Failure, at: Option<Box<SourceLocation>>) -> Error {
         Error::Driver(Box::new(describe(failure, at)))
     }
 }
@@ -39,8 +39,8 @@ impl From<Failure> for Error {
 }
 
 #[doc(hidden)]
-impl From<Aborted> for Error {
-    fn from(Aborted { function, reason }: Aborted) -> Error {
+impl From<AbortedCommunicator> for Error {
+    fn from(AbortedCommunicator { function, reason }: AbortedCommunicator) -> Error {
         Error::Communicator { function, reason }
     }
 }

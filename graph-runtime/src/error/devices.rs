@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cuda::Simulator;
 
-use super::parts::At;
+use super::parts::SourceLocation;
 
 /// A fault of a graph over several devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum DeviceFault {
     #[non_exhaustive]
     Contexts {
         /// The graph function.
-        at: At,
+        at: SourceLocation,
         /// The value of `devices`; 1 if it is not declared.
         declared: u64,
         /// The number of contexts passed.
@@ -24,7 +24,7 @@ pub enum DeviceFault {
     #[non_exhaustive]
     NoDevice {
         /// The statement.
-        at: At,
+        at: SourceLocation,
         /// The index of the device, from 0.
         device: u64,
         /// The number of devices of the graph, if it is known.
@@ -34,7 +34,7 @@ pub enum DeviceFault {
     #[non_exhaustive]
     Body {
         /// The statement.
-        at: At,
+        at: SourceLocation,
         /// Its device.
         device: u32,
         /// The device of the condition.
@@ -44,11 +44,11 @@ pub enum DeviceFault {
     #[non_exhaustive]
     NoAccess {
         /// The statement.
-        at: At,
+        at: SourceLocation,
         /// Its device.
         device: u32,
         /// The buffer.
-        buffer: At,
+        buffer: SourceLocation,
         /// The device of that memory.
         memory: u32,
         /// The reason.
@@ -58,7 +58,7 @@ pub enum DeviceFault {
     #[non_exhaustive]
     Output {
         /// The allocation.
-        at: At,
+        at: SourceLocation,
         /// The device of its memory.
         device: u32,
     },
@@ -66,7 +66,7 @@ pub enum DeviceFault {
     #[non_exhaustive]
     Moved {
         /// The argument.
-        at: At,
+        at: SourceLocation,
         /// The device of the memory at build.
         built: u32,
         /// The device of the new memory.
@@ -167,7 +167,7 @@ fn are(given: usize) -> String {
 }
 
 /// Returns a help line on the number of simulated devices. Empty with a real driver.
-pub(super) fn simulated() -> &'static str {
+pub(super) fn simulator_help() -> &'static str {
     match Simulator::get().is_some() {
         true => {
             "\n  = help: the simulated driver has as many as the environment variable `CUWEAVE_SIM_DEVICES` says"

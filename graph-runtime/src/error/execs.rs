@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::expand::fixed::Fixed;
+use cuweave_core::expand::fixed::FixedReason;
 use cuweave_core::flattened::Flattened;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::launches::LaunchShape;
-use cuweave_core::location::{At, at_statement};
+use cuweave_core::location::{SourceLocation, at_statement};
 
 /// The reason why a setter cannot change something and the graph must be built again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -23,21 +23,21 @@ pub enum SetterFault {
     #[non_exhaustive]
     GivenToCall {
         /// The library call.
-        call: Box<At>,
+        call: Box<SourceLocation>,
     },
     /// A scalar on which a range of a library call depends.
     #[error("moves a range of the library call {call}, which was captured with its address")]
     #[non_exhaustive]
     RangeOfCall {
         /// The library call.
-        call: Box<At>,
+        call: Box<SourceLocation>,
     },
     /// A scalar on which the operand of a condition depends.
     #[error("moves the operand of {condition}, whose address is fixed")]
     #[non_exhaustive]
     OperandOfCondition {
         /// The condition.
-        condition: Box<At>,
+        condition: Box<SourceLocation>,
     },
     /// A scalar of a record on which a range depends.
     #[error("moves a range, which scalars of records cannot")]
@@ -190,14 +190,14 @@ impl SetterFault {
     pub(crate) fn of(flat: &Flattened, scalar: ScalarId) -> Option<SetterFault> {
         let at = |statement| at_statement(flat.checked.program(), statement);
         flat.scalars[scalar].fixed.then(|| match flat.fixed.get(&scalar).copied() {
-            Some(Fixed::Structure) => SetterFault::Structure,
-            Some(Fixed::Given(call)) => SetterFault::GivenToCall { call: at(call) },
-            Some(Fixed::Address(user)) if flat.is_captured(user) => {
+            Some(FixedReason::Structure) => SetterFault::Structure,
+            Some(FixedReason::Given(call)) => SetterFault::GivenToCall { call: at(call) },
+            Some(FixedReason::Address(user)) if flat.is_captured(user) => {
                 SetterFault::RangeOfCall { call: at(user) }
             }
-            Some(Fixed::Address(user)) => SetterFault::OperandOfCondition { condition: at(user) },
-            Some(Fixed::Record) => SetterFault::RangeOfRecord,
-            Some(Fixed::Value) => SetterFault::ProvedOrder,
+            Some(FixedReason::Address(user)) => SetterFault::OperandOfCondition { condition: at(user) },
+            Some(FixedReason::Record) => SetterFault::RangeOfRecord,
+            Some(FixedReason::Value) => SetterFault::ProvedOrder,
             // The remaining fixed scalars are in bounds of a builder's graph, which are evaluated once.
             None => SetterFault::Size,
         })

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use cuweave_core::codes::Code;
-pub use cuweave_core::location::At;
-pub use cuweave_ptx::coverage::Unfollowed;
+pub use cuweave_core::location::SourceLocation;
+pub use cuweave_ptx::coverage::UnknownAccess;
 
 use crate::cuda;
 
@@ -92,7 +92,7 @@ impl MemoryKind {
     }
 
     /// Returns help on how to allocate such memory.
-    pub(super) fn way(self) -> &'static str {
+    pub(super) fn allocation_help(self) -> &'static str {
         match self {
             MemoryKind::Device => {
                 "allocate it in a stream of one of them, or build the graph for its context, too"
@@ -110,7 +110,7 @@ impl MemoryKind {
 #[non_exhaustive]
 pub struct ShortLaunch {
     /// The node.
-    pub at: At,
+    pub at: SourceLocation,
     /// The kernel.
     pub kernel: String,
     /// Its parameter.
@@ -149,7 +149,7 @@ impl fmt::Display for ShortLaunch {
 #[non_exhaustive]
 pub struct UnprovedLaunch {
     /// The node.
-    pub at: At,
+    pub at: SourceLocation,
     /// The kernel.
     pub kernel: String,
     /// Its parameter.
@@ -157,7 +157,7 @@ pub struct UnprovedLaunch {
     /// The buffer.
     pub buffer: String,
     /// The reason why it is not proved.
-    pub reason: Unfollowed,
+    pub reason: UnknownAccess,
 }
 
 /// A launch whose threads access elements outside the declared extent of a parameter.
@@ -165,7 +165,7 @@ pub struct UnprovedLaunch {
 #[non_exhaustive]
 pub struct OutsideExtent {
     /// The node.
-    pub at: At,
+    pub at: SourceLocation,
     /// The kernel.
     pub kernel: String,
     /// Its parameter.
@@ -232,7 +232,7 @@ pub struct DriverFailure {
     /// The call.
     pub call: FailedCall,
     /// The node or buffer for which the call was made.
-    pub at: Option<Box<At>>,
+    pub at: Option<Box<SourceLocation>>,
     /// The error code.
     pub code: u32,
     /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
@@ -323,7 +323,7 @@ pub struct Refusal {
     /// The error code.
     pub code: Code,
     /// The statement, buffer or output.
-    pub at: At,
+    pub at: SourceLocation,
     /// The message with its notes and help, as the macro prints it.
     pub text: String,
 }
@@ -348,7 +348,7 @@ mod tests {
     fn a_driver_failure_names_call_node_place_and_error() {
         let failure = DriverFailure {
             call: FailedCall::Named("cuGraphAddMemAllocNode".into()),
-            at: Some(Box::new(At::new("h", "src/main.rs", 12))),
+            at: Some(Box::new(SourceLocation::new("h", "src/main.rs", 12))),
             code: 2,
             name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
             text: "out of memory".into(),

@@ -1,7 +1,7 @@
 //! The faults of plans: a graph function, its plan and its arguments do not fit together.
 
 use cuweave_core::compile::BackError;
-use cuweave_core::location::At;
+use cuweave_core::location::SourceLocation;
 use cuweave_core::operation::OperationId;
 use cuweave_core::reach::Cycle;
 
@@ -32,7 +32,7 @@ pub enum PlanFault {
     #[non_exhaustive]
     Malformed {
         /// The call, or the function.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The error.
         what: &'static str,
     },
@@ -65,13 +65,13 @@ pub enum PlanFault {
     TooManyBuffers(String),
     /// An output is requested with another element type.
     #[error("{0} has elements of another type")]
-    OtherElements(Box<At>),
+    OtherElements(Box<SourceLocation>),
     /// The memory of an output has another type.
     #[error("{0} is of another type")]
-    OtherType(Box<At>),
+    OtherType(Box<SourceLocation>),
     /// An argument is bound to pinned memory instead of device memory, or the other way round.
     #[error("{0} is bound to another kind of memory than declared")]
-    OtherMemory(Box<At>),
+    OtherMemory(Box<SourceLocation>),
     /// Managed memory that cuweave does not track.
     #[error("managed memory has no state")]
     Untracked,
@@ -86,7 +86,7 @@ pub enum PlanFault {
     },
     /// Generated code returned the wrong kind of answer to a question of the build.
     #[error("{0}: an answer to another question")]
-    OtherAnswer(Box<At>),
+    OtherAnswer(Box<SourceLocation>),
     /// A graph function is run as a library call.
     #[error("{0} is no library call")]
     NoLibraryCall(String),
@@ -95,7 +95,7 @@ pub enum PlanFault {
     #[non_exhaustive]
     NoParameter {
         /// The call.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The index of the parameter.
         index: u32,
     },
@@ -104,7 +104,7 @@ pub enum PlanFault {
     #[non_exhaustive]
     NoAccess {
         /// The statement.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The index of the access.
         index: u32,
     },
@@ -113,28 +113,28 @@ pub enum PlanFault {
     #[non_exhaustive]
     OtherArguments {
         /// The launch.
-        at: Box<At>,
+        at: Box<SourceLocation>,
         /// The kernel.
         kernel: &'static str,
     },
     /// A statement has no record.
     #[error("{0} was not evaluated")]
-    NotEvaluated(Box<At>),
+    NotEvaluated(Box<SourceLocation>),
     /// The record of a statement is not a launch.
     #[error("{0} is no launch")]
-    NoLaunch(Box<At>),
+    NoLaunch(Box<SourceLocation>),
     /// A host statement has no function.
     #[error("{0} has no function")]
-    NoFunction(Box<At>),
+    NoFunction(Box<SourceLocation>),
     /// An operation is not a batch of the plan.
     #[error("`{0}` is no batch of the plan")]
     NoBatch(String),
     /// A launch is not in any chain of the plan.
     #[error("{0} is no member of its chain")]
-    NoMember(Box<At>),
+    NoMember(Box<SourceLocation>),
     /// A collective waits for a rank that is never added.
     #[error("{0} waits for what is never added")]
-    NeverAdded(Box<At>),
+    NeverAdded(Box<SourceLocation>),
     /// A condition begins no body.
     #[error("`{0}` has no body")]
     BeginsNothing(String),

@@ -13,7 +13,7 @@ use cudarc::driver::CudaStream;
 use crate::context;
 use crate::cuda::{self, Outcome, Stream};
 use crate::error::{Error, Result};
-use crate::ranges::Range;
+use crate::ranges::ReservedRange;
 use crate::waits::OwnedEvent;
 
 /// An arena shared by the temporaries of several execs: see
@@ -29,7 +29,7 @@ use crate::waits::OwnedEvent;
 #[derive(Clone)]
 #[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedArena>,
 }
 
 impl ArenaPool {
@@ -41,14 +41,14 @@ impl ArenaPool {
     /// too old; a device that cannot map memory to reserved addresses.
     pub fn new(stream: &Arc<CudaStream>) -> Result<ArenaPool> {
         let driver = cuda::driver()?;
-        let raw = Stream::of(stream);
+        let raw = Stream::from_cudarc(stream);
         if raw.is_per_thread() {
             return Err(Error::PoolStream);
         }
         context::enter(driver, stream.context())?;
-        let range = Range::of_device(driver, stream.context())?;
+        let range = ReservedRange::with_device_size(driver, stream.context())?;
         let arena = Mutex::new(Arena { range: Some(range), uses: Vec::new(), leaks: false });
-        Ok(ArenaPool { shared: Arc::new(Shared { stream: stream.clone(), raw, arena }) })
+        Ok(ArenaPool { shared: Arc::new(SharedArena { stream: stream.clone(), raw, arena }) })
     }
 
     /// Returns a pool with an arena of at least `bytes` bytes.
@@ -72,10 +72,10 @@ impl ArenaPool {
     /// Returns the number of mapped bytes of the arena.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.shared.lock().range.as_ref().map_or(0, Range::bytes)
+        self.shared.lock().range.as_ref().map_or(0, ReservedRange::bytes)
     }
 
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
+    pub(crate) fn shared(&self) -> &Arc<SharedArena> {
         &self.shared
     }
 }
@@ -91,7 +91,7 @@ impl fmt::Debug for ArenaPool {
 
 /// The state that all clones of a pool share.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedArena {
     pub stream: Arc<CudaStream>,
     pub raw: Stream,
     arena: Mutex<Arena>,
@@ -101,14 +101,14 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 struct Arena {
     /// `None` after the pool is dropped.
-    range: Option<Range>,
+    range: Option<ReservedRange>,
     /// The events of the last launches of dropped members.
     uses: Vec<Arc<OwnedEvent>>,
     /// True if a launch may use the memory forever.
     leaks: bool,
 }
 
-impl Shared {
+impl SharedArena {
     fn lock(&self) -> MutexGuard<'_, Arena> {
         self.arena.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,7 +130,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedArena {
     fn drop(&mut self) {
         let arena = self.arena.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(range) = arena.range.take() else { return };

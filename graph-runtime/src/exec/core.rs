@@ -16,23 +16,24 @@ use cuweave_core::launches::Allowed;
 use cuweave_core::launches::{Change, LeftAlone};
 use cuweave_core::plan::budget::CurvePoint;
 
-use crate::bind::{Operands, OutputElements, Slot};
+use crate::bind::{Operands, OutputShape, OutputSlot};
 use crate::build::{
-    Body, BuiltGraph, Collectives, Definition, LaunchState, PlanOptions, Quick, add_nodes, apply_hook, plan,
+    Body, BuiltGraph, Collectives, Definition, LaunchState, LinearBounds, PlanOptions, add_nodes, apply_hook,
+    plan,
 };
-use crate::certificate::{self, Certified, Wanted};
+use crate::certificate::{self, CertificateBuilder, CertificateChecks};
 use crate::context;
 use crate::cuda::{Mirror, Outcome};
 use crate::error::program::plan_error;
 use crate::error::{Error, Result, at_buffer, at_statement};
-use crate::ranges::Range;
+use crate::ranges::ReservedRange;
 use crate::statements::element;
 use crate::waits::OwnedEvent;
 
-use super::arena::Shared;
-use super::counting::Counting;
+use super::arena::SharedArena;
+use super::counting::LaunchCounter;
 use super::in_flight::InFlight;
-use super::state::HiddenUses;
+use super::module_variables::ModuleVariables;
 use super::times::BuildTimes;
 
 /// The state of a graph, independent of the graph function's type.
@@ -49,16 +50,16 @@ pub struct Core {
     /// The last launch.
     pub(crate) in_flight: InFlight,
     /// The number of launches, and the values that advance with it.
-    pub(crate) counting: Counting,
+    pub(crate) counting: LaunchCounter,
     /// The module variables that its launches share with those of other execs.
-    pub(crate) hidden: Arc<HiddenUses>,
+    pub(crate) hidden: Arc<ModuleVariables>,
     /// True if the exec was dropped with its last launch in flight and nothing can wait for that launch. All
     /// memory that the launch may use is leaked.
     pub(crate) leaks: Arc<AtomicBool>,
     /// The statements that use each argument buffer. Computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
     /// The setters' fast paths, by scalar. `None` before the first call of the setter.
-    pub(crate) quick: Vec<Option<Option<Quick>>>,
+    pub(crate) linear: Vec<Option<Option<LinearBounds>>>,
     /// True if a failed update left nodes that disagree with the arguments.
     pub(crate) broken: bool,
     /// The times of the build.
@@ -71,11 +72,11 @@ pub(crate) struct Temporaries {
     /// The memory option that overrides the function's.
     pub lowering: Option<Memory>,
     /// The memory that the exec owns: one range per device.
-    pub owned: Vec<Range>,
+    pub owned: Vec<ReservedRange>,
     /// The memory of the loops' iteration records: one range per device.
-    pub records: Vec<Range>,
+    pub records: Vec<ReservedRange>,
     /// The pool whose arena holds the temporaries.
-    pub pool: Option<Arc<Shared>>,
+    pub pool: Option<Arc<SharedArena>>,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -83,25 +84,25 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 impl Core {
     /// Returns a graph without nodes.
     pub(crate) fn new(definition: Definition, mut built: BuiltGraph, operands: Operands) -> Result<Core> {
-        let reads_back = certificate::wanted(definition.program()) == Wanted::ReadBack;
+        let reads_back = certificate::checks_for(definition.program()) == CertificateChecks::ReadBack;
         built.state.scratch.mirror = reads_back.then(Mirror::default);
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
         let hidden =
-            Arc::new(HiddenUses::of(definition.program(), &built.state.records, &definition.modules));
-        let counting = Counting::of(&built.state.records);
+            Arc::new(ModuleVariables::new(definition.program(), &built.state.records, &definition.modules));
+        let counting = LaunchCounter::new(&built.state.records);
         Ok(Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             definition,
             built,
             operands,
             temporaries: Temporaries::default(),
-            in_flight: InFlight { done, lost: false, last: None, cliques: Vec::new() },
+            in_flight: InFlight { done, lost: false, last: None, communicators: Vec::new() },
             counting,
             hidden,
             leaks: Arc::default(),
             users: Vec::new(),
-            quick: Vec::new(),
+            linear: Vec::new(),
             broken: false,
             times: BuildTimes::default(),
         })
@@ -114,7 +115,7 @@ impl Core {
         let inside = self.built.plan.inside();
         let mut memories = Vector::filled(0u64, self.built.plan.operations.memories.len());
         for device in self.definition.contexts.ids() {
-            let (without, bytes) = self.built.plan.without_nodes(device);
+            let (without, bytes) = self.built.plan.exec_memories(device);
             let Some(&(first, _)) = without.first() else { continue };
             let began = Instant::now();
             let buffers: Vec<BufferId> =
@@ -125,12 +126,12 @@ impl Core {
             self.times.allocated += began.elapsed();
             for (at, offset) in without {
                 memories[at] = start + offset;
-                self.built.place(&inside[at], start + offset);
+                self.built.set_addresses(&inside[at], start + offset);
             }
         }
         self.reserve_records()?;
         add_nodes(&mut self.built, &mut self.definition, body, memories, &inside, None)?;
-        self.in_flight.cliques.clone_from(&self.built.agreed.cliques);
+        self.in_flight.communicators.clone_from(&self.built.agreed.communicators);
         self.make_slots()
     }
 
@@ -140,17 +141,17 @@ impl Core {
         if let Some(pool) = &self.temporaries.pool {
             return pool.reserve(bytes);
         }
-        let range = self.mapped(device, bytes, buffers)?;
+        let range = self.map_memory(device, bytes, buffers)?;
         let start = range.start();
         self.temporaries.owned.push(range);
         Ok(start)
     }
 
     /// Maps memory of `device` and makes it accessible to every device that accesses one of `buffers`.
-    fn mapped(&self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<Range> {
+    fn map_memory(&self, device: Device, bytes: u64, buffers: &[BufferId]) -> Outcome<ReservedRange> {
         let Definition { driver, contexts, peers, .. } = &self.definition;
-        let mut range = Range::new(driver, &contexts[device], bytes)?;
-        range.share(peers.others(contexts, buffers));
+        let mut range = ReservedRange::new(driver, &contexts[device], bytes)?;
+        range.share(peers.peer_handles(contexts, buffers));
         range.grow(bytes)?;
         Ok(range)
     }
@@ -158,10 +159,10 @@ impl Core {
     /// Maps memory for the iteration records on each device that runs bounded loops: 2 MiB, the smallest mapping.
     fn reserve_records(&mut self) -> Result<()> {
         let mut addresses = BTreeMap::new();
-        for (device, (last, bytes)) in self.built.state.counted.of_devices() {
+        for (device, (last, bytes)) in self.built.state.counted.last_of_devices() {
             let at = at_statement(self.definition.program(), last.condition);
             let mapped =
-                self.mapped(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
+                self.map_memory(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
             addresses.insert(device, mapped.start());
             self.temporaries.records.push(mapped);
         }
@@ -213,13 +214,13 @@ impl Core {
             let slot = match self.operands.list.get(buffer.index()).and_then(|operand| operand.slot.clone()) {
                 Some(slot) => slot,
                 None => {
-                    let elements = OutputElements {
+                    let elements = OutputShape {
                         len: flat.sizes[program.buffers[buffer].len],
                         size: element(program, buffer),
                         type_id: flat.elements[buffer],
                     };
                     let (at, address) = (at_buffer(program, buffer), self.built.state.bases[buffer]);
-                    Arc::new(Slot::new(driver, ctx, address, elements, at, self.id)?)
+                    Arc::new(OutputSlot::new(driver, ctx, address, elements, at, self.id)?)
                 }
             };
             self.operands.slots.push(slot);
@@ -241,10 +242,10 @@ impl Core {
 
     /// Checks the certificate of the graph if the function or the environment asks for it.
     pub(crate) fn check_certificate(&self) -> Result<()> {
-        match certificate::wanted(self.definition.program()) {
-            Wanted::No => Ok(()),
+        match certificate::checks_for(self.definition.program()) {
+            CertificateChecks::No => Ok(()),
             _ if self.built.plan.decided.changed => Ok(()),
-            wanted => self.certified().check(wanted == Wanted::ReadBack),
+            wanted => self.certificate_builder().check(wanted == CertificateChecks::ReadBack),
         }
     }
 
@@ -260,15 +261,15 @@ impl Core {
     }
 
     /// Returns the parts of the graph from which a certificate is built.
-    pub(crate) fn certified(&self) -> Certified<'_> {
+    pub(crate) fn certificate_builder(&self) -> CertificateBuilder<'_> {
         let Core { definition, built, operands, .. } = self;
-        Certified { definition, built, operands: &operands.list }
+        CertificateBuilder { definition, built, operands: &operands.list }
     }
 
     pub(super) fn certificate(&self) -> cuweave_check::Certificate {
-        let planned = || self.certified().certificate();
+        let planned = || self.certificate_builder().certificate();
         match self.built.state.scratch.mirror {
-            Some(_) => self.certified().read_back().unwrap_or_else(|_| planned()),
+            Some(_) => self.certificate_builder().read_back().unwrap_or_else(|_| planned()),
             None => planned(),
         }
     }

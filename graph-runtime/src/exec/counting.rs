@@ -6,49 +6,49 @@ use cuweave_core::ir::StatementId;
 
 use crate::build::{BuiltGraph, Definition};
 use crate::error::{Error, Result, at_statement};
-use crate::statements::{Due, Record, RecordExt};
+use crate::statements::{StatementRecord, StatementRecordExt, SyncValue};
 
 /// The number of launches, and the values for which the last one waited or which it signalled.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Counting {
+pub(crate) struct LaunchCounter {
     /// The number of launches so far, which is also the index of the next one.
     pub launches: u64,
     /// The statements that wait for or signal a flag or a semaphore.
     statements: Vec<StatementId>,
     /// For each flag and semaphore that the last launch waited for, and each semaphore that it signalled: the
     /// furthest value.
-    last: Vec<Due>,
+    last: Vec<SyncValue>,
 }
 
-impl Counting {
-    pub fn of(records: &Vector<StatementId, Record>) -> Counting {
+impl LaunchCounter {
+    pub fn new(records: &Vector<StatementId, StatementRecord>) -> LaunchCounter {
         let synced = records.enumerate().filter(|(_, record)| record.sync().is_some());
-        Counting { launches: 0, statements: synced.map(|(id, _)| id).collect(), last: Vec::new() }
+        LaunchCounter { launches: 0, statements: synced.map(|(id, _)| id).collect(), last: Vec::new() }
     }
 
     /// Returns true if the graph uses a flag or a semaphore.
-    pub fn any(&self) -> bool {
+    pub fn has_statements(&self) -> bool {
         !self.statements.is_empty()
     }
 }
 
 /// The checked values of a launch that has not been enqueued yet.
 #[must_use = "a launch counts once it is in flight"]
-pub(crate) struct Counted {
-    due: Vec<Due>,
+pub(crate) struct NextLaunch {
+    due: Vec<SyncValue>,
 }
 
-impl Counting {
+impl LaunchCounter {
     /// Returns the values of the next launch and checks that they are ahead of the last launch's.
     ///
     /// # Errors
     ///
     /// A value that is not ahead: the launch would mistake an earlier signal for its own.
-    pub fn next(&self, built: &BuiltGraph, definition: &Definition) -> Result<Counted> {
-        let Counting { launches, statements, last } = self;
-        let mut due: Vec<Due> = Vec::new();
+    pub fn prepare_next(&self, built: &BuiltGraph, definition: &Definition) -> Result<NextLaunch> {
+        let LaunchCounter { launches, statements, last } = self;
+        let mut due: Vec<SyncValue> = Vec::new();
         for &statement in statements {
-            let Some(next) = built.due(definition, statement, *launches) else { continue };
+            let Some(next) = built.sync_value(definition, statement, *launches) else { continue };
             if let Some(last) = last.iter().find(|last| last.is_of(&next) && !next.is_ahead_of(last)) {
                 let at = at_statement(definition.program(), statement);
                 return Err(Error::ValueNotAhead { at, last: last.value, next: next.value });
@@ -59,18 +59,18 @@ impl Counting {
                 None => due.push(next),
             }
         }
-        Ok(Counted { due })
+        Ok(NextLaunch { due })
     }
 
     /// Counts a launch that is in flight.
-    pub fn count(&mut self, Counted { due }: Counted) {
+    pub fn commit(&mut self, NextLaunch { due }: NextLaunch) {
         self.launches = self.launches.wrapping_add(1);
         self.last = due;
     }
 
     /// Writes the values of the next launch to the nodes. After a failure some nodes are stale; the next call
     /// writes all of them again.
-    pub fn give(&self, built: &mut BuiltGraph, definition: &Definition) -> Result<()> {
+    pub fn write_values(&self, built: &mut BuiltGraph, definition: &Definition) -> Result<()> {
         if self.statements.is_empty() || built.state.launch == self.launches {
             return Ok(());
         }

@@ -12,21 +12,21 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 use cuweave_core::dump;
-use cuweave_core::expand::Described;
+use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::operation::Operations;
 use cuweave_core::table::Table;
 
-use crate::bind::{Lender, LoopTurns, Loops, Visitor};
+use crate::bind::{IterationCounts, LoopIterations, ViewContext, Visitor};
 use crate::build::Body;
-use crate::cuda::Keep;
+use crate::cuda::DropOrLeak;
 use crate::error::Result;
 use crate::token::Token;
 
 use super::arena::ArenaPool;
+use super::boxed_core::BoxedCore;
 use super::core::Core;
-use super::owned::Owned;
 use super::pooled::instantiate_in;
-use super::release::lender;
+use super::release::view_context;
 use super::times::BuildTimes;
 
 /// Gives the runtime access to the private fields of a graph function's types. Implemented by generated code.
@@ -45,9 +45,9 @@ pub trait Generated: Sized {
     /// Visits the bound buffers in the order of the program's buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
     /// Returns views of the bound buffers.
-    fn views<'v>(&'v self, lender: &Lender<'v>, token: Token) -> Self::Views<'v>;
+    fn views<'v>(&'v self, view_context: &ViewContext<'v>, token: Token) -> Self::Views<'v>;
     /// Returns mutable views of the buffers bound mutably or owned.
-    fn views_mut<'v>(&'v mut self, lender: &Lender<'v>, token: Token) -> Self::ViewsMut<'v>;
+    fn views_mut<'v>(&'v mut self, view_context: &ViewContext<'v>, token: Token) -> Self::ViewsMut<'v>;
     /// Wraps an exec.
     fn exec(core: ExecCore<Self>, token: Token) -> Self::Exec;
     /// Unwraps an exec.
@@ -69,7 +69,7 @@ pub trait GraphFn: Generated {
     ///
     /// A length without a value.
     #[doc(hidden)]
-    fn described(&self, token: Token) -> Result<Vec<Described>> {
+    fn described(&self, token: Token) -> Result<Vec<ArgumentDescription>> {
         let _ = token;
         Ok(Vec::new())
     }
@@ -107,7 +107,7 @@ pub type Exec<A> = <A as Generated>::Exec;
 /// [`Graph::instantiate`] consumes it, because a graph with memory nodes can be instantiated only once.
 #[must_use = "a graph does nothing until it is instantiated and launched"]
 pub struct Graph<A: GraphFn> {
-    pub(super) core: Owned,
+    pub(super) core: BoxedCore,
     args: A,
     not_sync: PhantomData<Cell<()>>,
 }
@@ -133,7 +133,7 @@ impl<A: GraphFn> Graph<A> {
         Ok(())
     }
 
-    pub(crate) fn new(core: Owned, args: A) -> Graph<A> {
+    pub(crate) fn new(core: BoxedCore, args: A) -> Graph<A> {
         Graph { core, args, not_sync: PhantomData }
     }
 
@@ -163,8 +163,8 @@ impl<A: GraphFn> Graph<A> {
 
     fn into_exec(self) -> A::Exec {
         let Graph { core, args, .. } = self;
-        let args = Keep::new(args, core.leaks.clone());
-        A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
+        let args = DropOrLeak::new(args, core.leaks.clone());
+        A::exec(ExecCore { core, args, not_sync: PhantomData, _borrows: BorrowUntilDrop(PhantomData) }, Token)
     }
 
     /// Returns the host time that the build took.
@@ -191,7 +191,7 @@ pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
 ///
 /// A failure of the driver; a node that does not belong to the program.
 pub fn read_back<A: GraphFn>(graph: &Graph<A>) -> Result<cuweave_check::Certificate> {
-    graph.core.certified().read_back()
+    graph.core.certificate_builder().read_back()
 }
 
 /// Returns the checked program of a graph and its operations as text.
@@ -205,17 +205,17 @@ pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
 /// Invariant: the fields are dropped in order. First the graph, which orders later uses after the last
 /// launch; then the arguments, which frees owned buffers after that launch.
 pub struct ExecCore<A> {
-    pub(crate) core: Owned,
-    pub(crate) args: Keep<A>,
+    pub(crate) core: BoxedCore,
+    pub(crate) args: DropOrLeak<A>,
     pub(crate) not_sync: PhantomData<Cell<()>>,
-    pub(crate) _outlived: Outlived<A>,
+    pub(crate) _borrows: BorrowUntilDrop<A>,
 }
 
 /// Makes the drop of an exec a use of its borrows for the borrow checker. The drop of `Core` hands borrowed buffers
 /// back, but `Core` knows only the buffers' event handles; the buffers themselves must live until then.
-pub(crate) struct Outlived<A>(PhantomData<A>);
+pub(crate) struct BorrowUntilDrop<A>(PhantomData<A>);
 
-impl<A> Drop for Outlived<A> {
+impl<A> Drop for BorrowUntilDrop<A> {
     fn drop(&mut self) {}
 }
 
@@ -242,19 +242,19 @@ impl<A: GraphFn> ExecCore<A> {
         self.core.counting.launches
     }
 
-    /// See the generated `turns`.
-    pub fn turns(&self, name: &str) -> Result<LoopTurns> {
-        Loops::turns(&*self.core, name)
+    /// See the generated `iterations`.
+    pub fn iterations(&self, name: &str) -> Result<LoopIterations> {
+        IterationCounts::iterations(&*self.core, name)
     }
 
     /// See the generated `args`.
     pub fn views(&self) -> A::Views<'_> {
-        self.args.views(&lender(&self.core), Token)
+        self.args.views(&view_context(&self.core), Token)
     }
 
     /// See the generated `args_mut`.
     pub fn views_mut(&mut self) -> A::ViewsMut<'_> {
-        self.args.views_mut(&lender(&self.core), Token)
+        self.args.views_mut(&view_context(&self.core), Token)
     }
 
     /// Returns the bound arguments.
@@ -272,7 +272,7 @@ impl<A: GraphFn> ExecCore<A> {
 }
 
 /// Implements the methods that a `Graph` and an exec share. Each forwards to its `core`.
-macro_rules! described {
+macro_rules! impl_common_methods {
     ({$($generics:tt)*} $ty:ty) => {
         impl<$($generics)*> $ty {
             /// Returns the certificate of the graph with its current values: the program, and the nodes made
@@ -305,10 +305,10 @@ macro_rules! described {
         }
     };
 }
-pub(crate) use described;
+pub(crate) use impl_common_methods;
 
-described!({A: GraphFn} Graph<A>);
-described!({A: GraphFn} ExecCore<A>);
+impl_common_methods!({A: GraphFn} Graph<A>);
+impl_common_methods!({A: GraphFn} ExecCore<A>);
 
 impl fmt::Debug for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use crate::cuda::{Clique, Driver, Outcome, Stream};
+use crate::cuda::{Driver, LocalRanks, Outcome, Stream};
 use crate::waits::{self, OwnedEvent};
 use crate::watch;
 
@@ -18,7 +18,7 @@ pub(crate) struct InFlight {
     /// The stream of the last launch; `None` before the first one.
     pub last: Option<Arc<CudaStream>>,
     /// The communicators of its collectives.
-    pub cliques: Vec<Arc<dyn Clique>>,
+    pub communicators: Vec<Arc<dyn LocalRanks>>,
 }
 
 impl InFlight {
@@ -32,12 +32,12 @@ impl InFlight {
     /// aborted, which ends the launch.
     pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
         if self.last.is_some() && !self.lost {
-            watch::watch(driver, || driver.is_over(self.done.raw()) != Ok(false));
+            watch::poll_until(driver, || driver.is_over(self.done.raw()) != Ok(false));
         }
         match &self.last {
             None => Ok(()),
-            Some(_) if self.lost => waits::over(driver.synchronize_context()),
-            Some(last) => waits::on_host(driver, self.done.raw(), Some(Stream::of(last))),
+            Some(_) if self.lost => waits::ignore_ended_context(driver.synchronize_context()),
+            Some(last) => waits::wait_on_host(driver, self.done.raw(), Some(Stream::from_cudarc(last))),
         }
     }
 }

@@ -6,21 +6,21 @@ use std::collections::BTreeMap;
 use cuweave_core::compile::memory_svg;
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{Kind, StatementId};
+use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::launches::{DeclaredParameter, LaunchValues, LaunchedKernel};
 use cuweave_inspect::{
-    PageSubject, Pictured, Profile, Report, Subject, UnprovedWrite, dot, graph_svg, page, report_of,
+    PageInput, PictureInput, Profile, Report, ReportInput, UnprovedWrite, build_report, dot, graph_svg, page,
 };
 
 use crate::error::Result;
 use crate::error::program::plan_error;
-use crate::statements::{Record, RecordExt};
+use crate::statements::{StatementRecord, StatementRecordExt};
 
 use super::core::Core;
 use super::graph::{ExecCore, Graph, GraphFn};
 
 /// Implements the inspection methods that a `Graph` and an exec share. Each forwards to its `core`.
-macro_rules! inspected {
+macro_rules! impl_inspection_methods {
     ({$($generics:tt)*} $ty:ty, $this:ident => $inspection:expr) => {
         impl<$($generics)*> $ty {
             /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
@@ -85,21 +85,21 @@ macro_rules! inspected {
         }
     };
 }
-pub(crate) use inspected;
+pub(crate) use impl_inspection_methods;
 
-inspected!({A: GraphFn} Graph<A>, graph => Inspection(&graph.core));
-inspected!({A: GraphFn} ExecCore<A>, exec => Inspection(&exec.core));
+impl_inspection_methods!({A: GraphFn} Graph<A>, graph => Inspection(&graph.core));
+impl_inspection_methods!({A: GraphFn} ExecCore<A>, exec => Inspection(&exec.core));
 
 /// The kernels of a graph and the launch values of its statements, without driver handles.
-pub(super) struct Launches {
+pub(super) struct LaunchTable {
     pub kernels: Vector<KernelId, LaunchedKernel>,
-    pub of: Vector<StatementId, Option<LaunchValues>>,
+    pub by_statement: Vector<StatementId, Option<LaunchValues>>,
 }
 
-impl Launches {
-    pub fn of(records: &Vector<StatementId, Record>) -> Launches {
+impl LaunchTable {
+    pub fn from_records(records: &Vector<StatementId, StatementRecord>) -> LaunchTable {
         let (mut kernels, mut known) = (Vector::new(), BTreeMap::new());
-        let values = |record: &Record| {
+        let values = |record: &StatementRecord| {
             let launch = record.launch()?;
             let kernel = launch.kernel;
             let parameter = |param: &crate::kernels::Param| DeclaredParameter {
@@ -116,7 +116,7 @@ impl Launches {
             Some(LaunchValues { kernel: number, shape: launch.shape })
         };
         let of = records.iter().map(values).collect();
-        Launches { kernels, of }
+        LaunchTable { kernels, by_statement: of }
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Inspection<'c>(pub(crate) &'c Core);
 
 impl Inspection<'_> {
     pub fn report(&self) -> Report {
-        let launches = Launches::of(&self.0.built.state.records);
+        let launches = LaunchTable::from_records(&self.0.built.state.records);
         let findings = self.0.built.state.unproved.iter().flat_map(|(&statement, findings)| {
             findings.iter().map(move |finding| UnprovedWrite {
                 statement,
@@ -133,25 +133,26 @@ impl Inspection<'_> {
                 verdict: &finding.verdict,
             })
         });
-        report_of(&Subject {
+        build_report(&ReportInput {
             program: self.0.definition.program(),
             operations: &self.0.built.plan.operations,
             kernels: &launches.kernels,
-            launches: &launches.of,
+            launches: &launches.by_statement,
             written: self.0.built.state.records.iter().filter(|record| record.is_user_launch()).count(),
             unproved: &Vec::from_iter(findings),
             left_alone: &self.0.built.plan.left_alone,
             decided: &self.0.built.plan.decided,
-            captured: self.0.built.nodes_of(Kind::Capture(())),
+            captured: self.0.built.nodes_of(StatementKind::Capture(())),
             // The nodes of a condition statement include its conditional node, which is not a setter.
             conditions: self.0.built.handle.conditions,
-            setters: (self.0.built.nodes_of(Kind::Condition(())) + self.0.built.nodes_of(Kind::Join(())))
-                .saturating_sub(self.0.built.handle.conditions),
+            setters: (self.0.built.nodes_of(StatementKind::Condition(()))
+                + self.0.built.nodes_of(StatementKind::Join(())))
+            .saturating_sub(self.0.built.handle.conditions),
         })
     }
 
-    fn pictured(&self) -> Pictured<'_> {
-        Pictured {
+    fn pictured(&self) -> PictureInput<'_> {
+        PictureInput {
             program: self.0.definition.program(),
             operations: &self.0.built.plan.operations,
             dims: self.0.definition.dims(),
@@ -182,6 +183,6 @@ impl Inspection<'_> {
 
     fn page_of(&self, profile: Option<&Profile>) -> Result<String> {
         let (report, memory) = (self.report(), self.memory_svg()?);
-        Ok(page(&PageSubject { pictured: self.pictured(), report: &report, memory: &memory, profile }))
+        Ok(page(&PageInput { pictured: self.pictured(), report: &report, memory: &memory, profile }))
     }
 }

@@ -1,7 +1,7 @@
 //! Launches an exec, and orders the launch with earlier and later uses of its operands.
 //!
 //! A launch first waits for all earlier conflicting uses, on the device: of outputs, of buffers in other streams,
-//! of shared buffers (the ledger in `bind`), and of module variables (`state`). Then the graph is enqueued and
+//! of shared buffers (the ledger in `bind`), and of module variables (`module_variables`). Then the graph is enqueued and
 //! the exec's event recorded. Later uses are ordered after that event; if a driver call for this fails, the host
 //! waits. `release` orders uses after the end of the exec in the same way.
 
@@ -11,12 +11,12 @@ use cudarc::driver::CudaStream;
 use cuweave_core::index::Index;
 use cuweave_core::ir::BufferId;
 
-use crate::bind::{Generation, Handed, Hindrance, Ledger, Output};
-use crate::build::{Turns, check_overlap};
+use crate::bind::{Generation, HandedOutput, Ledger, OrderFault, Output};
+use crate::build::{CollectiveOrder, check_overlap};
 use crate::context;
 use crate::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
 use crate::error::{Error, ManagedFault, OutputFault, PlanFault, Result, at_buffer};
-use crate::kernels::Note;
+use crate::kernels::LaunchNote;
 use crate::ranges;
 use crate::waits::{self, HeldStream, SideStream, StreamKey};
 use crate::watch;
@@ -42,9 +42,9 @@ impl Core {
         }
         self.check_hosts()?;
         self.check_cliques()?;
-        ranges::collect();
+        ranges::unmap_retired();
         context::enter(self.definition.driver, &self.definition.ctx)?;
-        let raw = Stream::of(stream);
+        let raw = Stream::from_cudarc(stream);
         if self.definition.driver.is_capturing(raw)? {
             return Err(Error::StreamCapturing { function: function() });
         }
@@ -69,21 +69,25 @@ impl Core {
 
     /// Checks that none of the graph's communicators is aborted.
     fn check_cliques(&self) -> Result<()> {
-        let mut cliques = self.in_flight.cliques.iter();
-        cliques.try_for_each(|clique| clique.check()).map_err(|reason| Error::Communicator {
-            function: self.definition.program().name.to_string(),
-            reason,
+        let mut communicators = self.in_flight.communicators.iter();
+        communicators.try_for_each(|communicator| communicator.check()).map_err(|reason| {
+            Error::Communicator { function: self.definition.program().name.to_string(), reason }
         })
     }
 
     /// Returns the note of the next launch if the graph has collectives.
-    fn turn(&self, stream: &Arc<CudaStream>) -> Option<Note> {
-        let note = || Note { done: self.in_flight.done.clone(), stream: HeldStream::of(stream), held: true };
-        (!self.in_flight.cliques.is_empty()).then(note)
+    fn next_note(&self, stream: &Arc<CudaStream>) -> Option<LaunchNote> {
+        let note =
+            || LaunchNote { done: self.in_flight.done.clone(), stream: HeldStream::new(stream), held: true };
+        (!self.in_flight.communicators.is_empty()).then(note)
     }
 
     /// Launches into `stream`. `taken` are the outputs for the taken-over arguments.
-    pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
+    pub(crate) fn launch(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        taken: &mut [&mut dyn HandedOutput],
+    ) -> Result<()> {
         self.launch_by(stream, taken, |driver, exec, raw| driver.launch(exec, raw))
     }
 
@@ -92,14 +96,14 @@ impl Core {
     pub(super) fn launch_by(
         &mut self,
         stream: &Arc<CudaStream>,
-        taken: &mut [&mut dyn Handed],
+        taken: &mut [&mut dyn HandedOutput],
         launch: impl FnOnce(&Driver, RawExec, Stream) -> Outcome<()>,
     ) -> Result<()> {
         let raw = self.check_stream(stream)?;
         check_pool(self, raw)?;
         self.check_taken(taken)?;
-        let counted = self.counting.next(&self.built, &self.definition)?;
-        self.counting.give(&mut self.built, &self.definition)?;
+        let counted = self.counting.prepare_next(&self.built, &self.definition)?;
+        self.counting.write_values(&mut self.built, &self.definition)?;
         if self.operands.exchanged {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
@@ -115,8 +119,9 @@ impl Core {
         let hidden = self.hidden.clone();
         let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
         // Locked until the launch is recorded.
-        let ledger = self.operands.sharing.ledger();
-        let mut generation = ledger.as_ref().map(|ledger| ledger.lock_with(self.operands.sharing.buffers()));
+        let ledger = self.operands.shared_buffers.ledger();
+        let mut generation =
+            ledger.as_ref().map(|ledger| ledger.lock_with(self.operands.shared_buffers.buffers()));
         if let Some(generation) = &mut generation {
             self.order_buffers(generation, stream)?;
         }
@@ -138,28 +143,30 @@ impl Core {
             launch(driver, self.built.handle.exec, raw)?;
             Ok(self.in_flight.record(driver, raw))
         };
-        let launched = match self.turn(stream) {
+        let launched = match self.next_note(stream) {
             None => launch(),
-            Some(next) => Turns::of(self.definition.all_contexts()).launch(driver, &next, launch),
+            Some(next) => {
+                CollectiveOrder::for_contexts(self.definition.all_contexts()).launch(driver, &next, launch)
+            }
         };
         let recorded = launched.inspect_err(|_| self.end_prologues(raw))?;
 
         // From here on the launch is in flight: later uses must be ordered after it, also after a failure.
-        self.counting.count(counted);
+        self.counting.commit(counted);
         self.in_flight.lost = recorded.is_err();
         if !self.in_flight.last.as_ref().is_some_and(|last| Arc::ptr_eq(last, stream)) {
             self.in_flight.last = Some(stream.clone());
         }
-        if !self.in_flight.cliques.is_empty() && !self.in_flight.lost {
-            let InFlight { done, cliques, .. } = &self.in_flight;
+        if !self.in_flight.communicators.is_empty() && !self.in_flight.lost {
+            let InFlight { done, communicators, .. } = &self.in_flight;
             let function = &self.definition.program().name;
-            watch::launched(done, self.definition.all_contexts(), function, cliques);
+            watch::record_launch(done, self.definition.all_contexts(), function, communicators);
         }
         if let Some(shared) = shared {
             shared.note(self.definition.driver, !self.in_flight.lost);
         }
         if let Some(generation) = &mut generation {
-            self.operands.sharing.note(generation, stream, !self.in_flight.lost);
+            self.operands.shared_buffers.note(generation, stream, !self.in_flight.lost);
         }
         drop((generation, other));
         let ordered = self.order_later_uses(stream, raw, taken);
@@ -172,7 +179,7 @@ impl Core {
         &mut self,
         stream: &Arc<CudaStream>,
         raw: Stream,
-        taken: &mut [&mut dyn Handed],
+        taken: &mut [&mut dyn HandedOutput],
     ) -> Outcome<()> {
         self.operands.launched(self.definition.driver);
         taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
@@ -196,7 +203,7 @@ impl Core {
     }
 
     /// Checks that each taken-over argument gets the output for which the graph was built.
-    fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
+    fn check_taken(&self, taken: &[&mut dyn HandedOutput]) -> Result<()> {
         let mut given = taken.iter();
         for (buffer, slot) in self.operands.taken_over() {
             let at = || at_buffer(self.definition.program(), buffer);
@@ -215,19 +222,19 @@ impl Core {
     /// Makes the launch wait for the launches of other execs that use the same buffers.
     fn order_buffers(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>) -> Result<()> {
         let (driver, program) = (self.definition.driver, self.definition.program());
-        let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
+        let ordered = self.operands.shared_buffers.order(driver, generation, stream, &self.in_flight.done);
         ordered.map_err(|hindrance| match hindrance {
-            Hindrance::Lent(buffer) => {
+            OrderFault::Lent(buffer) => {
                 let at = at_buffer(program, BufferId::new(buffer));
-                match self.operands.list[buffer].unified() {
+                match self.operands.list[buffer].managed_state() {
                     Some(_) => Error::ManagedArgument { at, fault: ManagedFault::Lent },
                     None => Error::BufferLent { at },
                 }
             }
-            Hindrance::Managed(buffer, fault) => {
+            OrderFault::Managed(buffer, fault) => {
                 Error::ManagedArgument { at: at_buffer(program, BufferId::new(buffer)), fault }
             }
-            Hindrance::Failure(failure) => Error::from(failure),
+            OrderFault::Failure(failure) => Error::from(failure),
         })?;
         Ok(())
     }
@@ -262,15 +269,19 @@ impl Core {
 
     /// Makes the launch wait for all earlier conflicting uses.
     fn before_launch(&self, launched: &Arc<CudaStream>) -> Result<()> {
-        let (driver, stream) = (self.definition.driver, Stream::of(launched));
+        let (driver, stream) = (self.definition.driver, Stream::from_cudarc(launched));
         for slot in &self.operands.slots {
             if !self.operands.taken_over().any(|(_, other)| Arc::ptr_eq(slot, other)) {
                 slot.prepare(self.id, launched)?;
             }
         }
-        let touched = self.operands.is_touched();
-        for owner in
-            self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && !owner.is(stream))
+        let views_returned = self.operands.has_returned_views();
+        for owner in self
+            .operands
+            .owners
+            .list
+            .iter()
+            .filter(|owner| (owner.pending || views_returned) && !owner.is(stream))
         {
             let recorded = owner.within(driver, self.definition.context, || {
                 if driver.is_capturing(owner.raw)? {
@@ -284,27 +295,27 @@ impl Core {
             }
             driver.wait(stream, owner.event.raw())?;
         }
-        if touched {
-            let key = StreamKey::of(driver, stream);
+        if views_returned {
+            let key = StreamKey::new(driver, stream);
             for operand in &self.operands.list {
-                operand.order_lendings(driver, stream, Some(&key), operand.exclusive)?;
+                operand.order_view_uses(driver, stream, Some(&key), operand.exclusive)?;
             }
             driver.enter(self.definition.context)?;
         } else if !self.operands.pinned_pending || self.operands.pinned.is_empty() {
             return Ok(());
         }
         driver.relaxed(|| {
-            let exclusive = self.operands.list.iter().filter(|operand| operand.exclusive && touched);
+            let exclusive = self.operands.list.iter().filter(|operand| operand.exclusive && views_returned);
             let events = exclusive.flat_map(|operand| [operand.read, operand.write]);
             let pinned = self.operands.pinned.iter().map(|&(event, _)| event);
             let mut events = events.filter(|&event| event != Event::NONE).chain(pinned);
-            events.try_for_each(|event| self.after_use(stream, event))
+            events.try_for_each(|event| self.wait_for_use(stream, event))
         })
     }
 
     /// Makes the launch wait for a recorded use by others. Fails for an event that was recorded in a capture,
     /// because a wait for it would add the launch to that capture. Must be called in `Driver::relaxed`.
-    fn after_use(&self, stream: Stream, event: Event) -> Result<()> {
+    fn wait_for_use(&self, stream: Stream, event: Event) -> Result<()> {
         match self.definition.driver.is_over(event) {
             Ok(true) => Ok(()),
             Ok(false) => Ok(self.definition.driver.wait(stream, event)?),

@@ -1,7 +1,7 @@
 //! Setters for parts of records and lists among an exec's arguments: `exec.layers(3)?.set_q(..)`.
 //!
-//! Generated code builds a path of types from the exec (`OfExec`) through fields (`OfRecord`) and elements
-//! (`OfList`) to the part. The part is then set as a whole argument is in `set`.
+//! Generated code builds a path of types from the exec (`ExecArgument`) through fields (`RecordField`) and elements
+//! (`ListElement`) to the part. The part is then set as a whole argument is in `set`.
 
 use std::fmt;
 
@@ -9,7 +9,9 @@ use cuweave_core::ids::ArgumentId;
 use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{StatementId, Text};
 
-use crate::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
+use crate::bind::{
+    ArgumentList, ArgumentListMut, ArgumentRecord, BindMut, BindShared, Bound, BoundExclusive, BoundShared,
+};
 use crate::error::{Error, Result};
 use crate::statements::{self, UnprovedLaunches};
 use crate::token::Token;
@@ -18,23 +20,23 @@ use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
 
 /// A record with setters. Only `#[cuweave::arguments]` can implement it.
-pub trait Settable: Record + Sized {
+pub trait Settable: ArgumentRecord + Sized {
     /// The type that has the setters.
-    type Setters<P: Place<Part = Self>>;
+    type Setters<P: ArgumentPath<Target = Self>>;
 
     /// Returns the setters of a record of an exec.
-    fn setters<P: Place<Part = Self>>(part: PartMut<P>, token: Token) -> Self::Setters<P>;
+    fn setters<P: ArgumentPath<Target = Self>>(part: ArgumentMut<P>, token: Token) -> Self::Setters<P>;
 }
 
 /// The path from an exec to a part of its arguments. The types are concrete and have no `Drop`, so setters
 /// stored in a variable borrow the exec only until their last use.
-pub trait Place {
+pub trait ArgumentPath {
     /// The part.
-    type Part: ?Sized;
+    type Target: ?Sized;
 
     /// Returns the part.
     #[doc(hidden)]
-    fn part(&mut self, token: Token) -> &mut Self::Part;
+    fn part(&mut self, token: Token) -> &mut Self::Target;
 
     /// Returns the graph.
     #[doc(hidden)]
@@ -48,18 +50,18 @@ pub trait Place {
 /// The results of statements that were reevaluated.
 #[derive(Debug)]
 pub struct Reevaluated {
-    records: Vec<statements::Record>,
+    records: Vec<statements::StatementRecord>,
     unproved: UnprovedLaunches,
 }
 
 /// An argument of an exec.
-pub struct OfExec<'e, A, R: ?Sized> {
+pub struct ExecArgument<'e, A, R: ?Sized> {
     exec: &'e mut ExecCore<A>,
     part: fn(&mut A) -> &mut R,
 }
 
-impl<A: GraphFn, R: ?Sized> Place for OfExec<'_, A, R> {
-    type Part = R;
+impl<A: GraphFn, R: ?Sized> ArgumentPath for ExecArgument<'_, A, R> {
+    type Target = R;
 
     fn part(&mut self, _: Token) -> &mut R {
         (self.part)(&mut self.exec.args)
@@ -77,13 +79,13 @@ impl<A: GraphFn, R: ?Sized> Place for OfExec<'_, A, R> {
 }
 
 /// A field of a record.
-pub struct OfRecord<'e, P: Place, F: ?Sized> {
+pub struct RecordField<'e, P: ArgumentPath, F: ?Sized> {
     record: &'e mut P,
-    part: fn(&mut P::Part) -> &mut F,
+    part: fn(&mut P::Target) -> &mut F,
 }
 
-impl<P: Place, F: ?Sized> Place for OfRecord<'_, P, F> {
-    type Part = F;
+impl<P: ArgumentPath, F: ?Sized> ArgumentPath for RecordField<'_, P, F> {
+    type Target = F;
 
     fn part(&mut self, token: Token) -> &mut F {
         (self.part)(self.record.part(token))
@@ -99,15 +101,15 @@ impl<P: Place, F: ?Sized> Place for OfRecord<'_, P, F> {
 }
 
 /// An element of a list. Invariant: the list has an element of that index.
-pub struct OfList<P> {
+pub struct ListElement<P> {
     list: P,
     index: usize,
 }
 
-impl<P: Place<Part: ListMut>> Place for OfList<P> {
-    type Part = <P::Part as List>::Element;
+impl<P: ArgumentPath<Target: ArgumentListMut>> ArgumentPath for ListElement<P> {
+    type Target = <P::Target as ArgumentList>::Element;
 
-    fn part(&mut self, token: Token) -> &mut Self::Part {
+    fn part(&mut self, token: Token) -> &mut Self::Target {
         &mut self.list.part(token).elements_mut()[self.index]
     }
 
@@ -130,13 +132,13 @@ macro_rules! debug {
     )*};
 }
 debug! {
-    {A, R: ?Sized} OfExec<'_, A, R>: "OfExec";
-    {P: Place, F: ?Sized} OfRecord<'_, P, F>: "OfRecord";
-    {P} OfList<P>: "OfList";
+    {A, R: ?Sized} ExecArgument<'_, A, R>: "ExecArgument";
+    {P: ArgumentPath, F: ?Sized} RecordField<'_, P, F>: "RecordField";
+    {P} ListElement<P>: "ListElement";
 }
 
 /// A record, a list or a buffer among the arguments of an exec, which setters change.
-pub struct PartMut<P> {
+pub struct ArgumentMut<P> {
     place: P,
     argument: ArgumentId,
     /// The fields on the path from the argument.
@@ -146,9 +148,9 @@ pub struct PartMut<P> {
     name: String,
 }
 
-impl<P> fmt::Debug for PartMut<P> {
+impl<P> fmt::Debug for ArgumentMut<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PartMut").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ArgumentMut").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -160,9 +162,9 @@ impl<A: GraphFn> ExecCore<A> {
         name: &str,
         first: u32,
         part: fn(&mut A) -> &mut R,
-    ) -> PartMut<OfExec<'_, A, R>> {
-        PartMut {
-            place: OfExec { exec: self, part },
+    ) -> ArgumentMut<ExecArgument<'_, A, R>> {
+        ArgumentMut {
+            place: ExecArgument { exec: self, part },
             argument: ArgumentId::from_u32(argument),
             path: Vec::new(),
             first,
@@ -171,13 +173,13 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
-impl<P: Place<Part: ListMut>> PartMut<P> {
+impl<P: ArgumentPath<Target: ArgumentListMut>> ArgumentMut<P> {
     /// Returns an element.
     ///
     /// # Errors
     ///
     /// An index out of range.
-    pub fn element(mut self, index: usize) -> Result<PartMut<OfList<P>>> {
+    pub fn element(mut self, index: usize) -> Result<ArgumentMut<ListElement<P>>> {
         let elements = self.place.part(Token).elements();
         let len = elements.len();
         let Some(before) = elements.get(..index).filter(|_| index < len) else {
@@ -185,26 +187,26 @@ impl<P: Place<Part: ListMut>> PartMut<P> {
             return Err(Error::Index { at, list: self.name, index: wide(index), len });
         };
         let first = self.first + before.iter().map(Bound::count).sum::<u32>();
-        let PartMut { place, argument, path, name, .. } = self;
-        let place = OfList { list: place, index };
-        Ok(PartMut { place, argument, path, first, name: format!("{name}[{index}]") })
+        let ArgumentMut { place, argument, path, name, .. } = self;
+        let place = ListElement { list: place, index };
+        Ok(ArgumentMut { place, argument, path, first, name: format!("{name}[{index}]") })
     }
 }
 
-impl<P: Place<Part: Record>> PartMut<P> {
+impl<P: ArgumentPath<Target: ArgumentRecord>> ArgumentMut<P> {
     /// Returns a field that is a record or a list.
     pub fn field<F: ?Sized>(
         &mut self,
         number: u32,
         name: &'static str,
-        part: fn(&mut P::Part) -> &mut F,
-    ) -> PartMut<OfRecord<'_, P, F>> {
-        PartMut {
+        part: fn(&mut P::Target) -> &mut F,
+    ) -> ArgumentMut<RecordField<'_, P, F>> {
+        ArgumentMut {
             argument: self.argument,
             path: self.path.iter().cloned().chain([name.into()]).collect(),
             first: self.first + self.place.part(Token).before(number, Token),
             name: format!("{}.{name}", self.name),
-            place: OfRecord { record: &mut self.place, part },
+            place: RecordField { record: &mut self.place, part },
         }
     }
 
@@ -217,7 +219,7 @@ impl<P: Place<Part: Record>> PartMut<P> {
         &mut self,
         field: u32,
         value: B,
-        part: fn(&mut P::Part) -> &mut B,
+        part: fn(&mut P::Target) -> &mut B,
     ) -> Result<()> {
         let first = self.first + self.place.part(Token).before(field, Token);
         replace_buffers(&mut self.place, first, value, part)
@@ -232,26 +234,30 @@ impl<P: Place<Part: Record>> PartMut<P> {
         &mut self,
         field: &'static str,
         value: T,
-        part: fn(&mut P::Part) -> &mut T,
+        part: fn(&mut P::Target) -> &mut T,
     ) -> Result<()> {
         let core = self.place.core(Token);
         let statements = core.settable_field(self.argument, &self.path, &self.name, field)?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
-        // Evaluation runs the user's expressions, which may panic. `Change` restores the old value in that case, too.
-        let mut change = Change { place: &mut self.place, part, old: Some(old) };
+        // Evaluation runs the user's expressions, which may panic. `PendingField` restores the old value in that case, too.
+        let mut change = PendingField { place: &mut self.place, part, old: Some(old) };
         let reevaluated = change.place.evaluate(&statements, Token)?;
-        change.place.core(Token).exchange_field(&statements, reevaluated.records, reevaluated.unproved)?;
+        change.place.core(Token).replace_field_records(
+            &statements,
+            reevaluated.records,
+            reevaluated.unproved,
+        )?;
         change.old = None;
         Ok(())
     }
 }
 
 /// Replaces the buffers of a part, starting at index `first`.
-fn replace_buffers<P: Place, B: Bound>(
+fn replace_buffers<P: ArgumentPath, B: Bound>(
     place: &mut P,
     first: u32,
     mut value: B,
-    part: fn(&mut P::Part) -> &mut B,
+    part: fn(&mut P::Target) -> &mut B,
 ) -> Result<()> {
     let old = place.core(Token).replace_buffers(size(first), &mut value)?;
     std::mem::swap(part(place.part(Token)), &mut value);
@@ -260,13 +266,13 @@ fn replace_buffers<P: Place, B: Bound>(
 }
 
 /// A scalar that is being set. Restores the old value if it is dropped before completion.
-struct Change<'e, P: Place, T> {
+struct PendingField<'e, P: ArgumentPath, T> {
     place: &'e mut P,
-    part: fn(&mut P::Part) -> &mut T,
+    part: fn(&mut P::Target) -> &mut T,
     old: Option<T>,
 }
 
-impl<P: Place, T> Drop for Change<'_, P, T> {
+impl<P: ArgumentPath, T> Drop for PendingField<'_, P, T> {
     fn drop(&mut self) {
         if let Some(old) = self.old.take() {
             *(self.part)(self.place.part(Token)) = old;
@@ -276,27 +282,27 @@ impl<P: Place, T> Drop for Change<'_, P, T> {
 
 /// An element of an array or slice of buffers that are read. `exec.weights(i)?` returns it, to bind another buffer.
 #[derive(Debug)]
-pub struct Element<P>(PartMut<P>);
+pub struct Element<P>(ArgumentMut<P>);
 
 /// An element of an array or slice of buffers that are written. `exec.caches(i)?` returns it, to bind another buffer.
 #[derive(Debug)]
-pub struct ElementMut<P>(PartMut<P>);
+pub struct ElementMut<P>(ArgumentMut<P>);
 
 impl<P> Element<P> {
     #[doc(hidden)]
-    pub fn new(part: PartMut<P>, _: Token) -> Element<P> {
+    pub fn new(part: ArgumentMut<P>, _: Token) -> Element<P> {
         Element(part)
     }
 }
 
 impl<P> ElementMut<P> {
     #[doc(hidden)]
-    pub fn new(part: PartMut<P>, _: Token) -> ElementMut<P> {
+    pub fn new(part: ArgumentMut<P>, _: Token) -> ElementMut<P> {
         ElementMut(part)
     }
 }
 
-impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
+impl<'a, T: 'a, P: ArgumentPath<Target = BoundShared<'a, T>>> Element<P> {
     /// Binds the element to another buffer. Only the nodes that use it are updated.
     ///
     /// # Errors
@@ -308,7 +314,7 @@ impl<'a, T: 'a, P: Place<Part = Shared<'a, T>>> Element<P> {
     }
 }
 
-impl<'a, T: 'a, P: Place<Part = Exclusive<'a, T>>> ElementMut<P> {
+impl<'a, T: 'a, P: ArgumentPath<Target = BoundExclusive<'a, T>>> ElementMut<P> {
     /// Binds the element to another buffer. Only the nodes that use it are updated.
     ///
     /// # Errors

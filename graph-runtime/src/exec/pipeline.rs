@@ -8,39 +8,39 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::CudaContext;
-use cuweave_core::expand::Described;
+use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::flattened::{Flattened, SizedProgram};
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{Device, DimId, Kind, Program, StatementId};
+use cuweave_core::ir::{Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
 use cuweave_core::table::Table;
 
 use crate::bind::{Operand, Operands, Owners, Visitor};
 use crate::build::{
-    Asked, Body, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hook, check_devices,
-    check_host_statements, check_operands, check_overlap, check_recursion, flattened, follow_hints, plan,
+    Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints, apply_hook,
+    check_devices, check_host_statements, check_operands, check_overlap, check_recursion, flattened, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
 use crate::error::{Error, PlanFault, Result};
-use crate::kernels::{Limits, Modules, programmatic};
+use crate::kernels::{DeviceLimits, Modules, programmatic};
 use crate::ranges;
 use crate::statements::{Evaluation, StatementValues};
 use crate::token::Token;
 
+use super::boxed_core::BoxedCore;
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
-use super::owned::Owned;
 use super::times::BuildTimes;
 
 /// The bound arguments of a graph function of any type. As a trait object it lets the build be compiled once
 /// instead of once per function.
-trait Arguments {
+trait BuildArguments {
     /// Returns the table of the function; `None` for the graph of a builder.
     fn table(&self) -> Option<&'static Table>;
 
     /// Returns the records and lists among the arguments.
-    fn described(&self) -> Result<Vec<Described>>;
+    fn described(&self) -> Result<Vec<ArgumentDescription>>;
 
     /// Visits the bound buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>);
@@ -49,12 +49,12 @@ trait Arguments {
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
 }
 
-impl<A: GraphFn> Arguments for A {
+impl<A: GraphFn> BuildArguments for A {
     fn table(&self) -> Option<&'static Table> {
         A::table(Token)
     }
 
-    fn described(&self) -> Result<Vec<Described>> {
+    fn described(&self) -> Result<Vec<ArgumentDescription>> {
         A::described(self, Token)
     }
 
@@ -79,12 +79,12 @@ pub fn build_on<A: GraphFn>(contexts: &[Arc<CudaContext>], mut args: A) -> Resul
 }
 
 /// Builds the graph of a function from its bound arguments.
-fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result<Owned> {
+fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> Result<BoxedCore> {
     let began = Instant::now();
     let driver = cuda::driver()?;
     let contexts: Contexts = contexts.to_vec().into();
     let Some(ctx) = contexts.get(Device::FIRST) else { return Err(Error::NoContext) };
-    ranges::collect();
+    ranges::unmap_retired();
     for ctx in contexts.as_slice().iter().rev() {
         context::enter(driver, ctx)?;
     }
@@ -95,10 +95,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     check_devices(program, &dims, contexts.len())?;
     let mut owners = Owners::default();
     let operands = operands(program, &dims, &contexts, args, &mut owners)?;
-    let peers = Peers::of(program, driver, &contexts, &operands)?;
-    driver.enter(Context::of(ctx))?;
+    let peers = Peers::find(program, driver, &contexts, &operands)?;
+    driver.enter(Context::from_cudarc(ctx))?;
 
-    let limits: Result<Vector<Device, Limits>> = contexts.iter().map(|ctx| Limits::of(driver, ctx)).collect();
+    let limits: Result<Vector<Device, DeviceLimits>> =
+        contexts.iter().map(|ctx| DeviceLimits::query(driver, ctx)).collect();
     let limits = limits?;
     let allowed = Allowed::of(program, flat.checked.functions());
     let modules = |programmatic| Modules::new(driver, contexts.clone(), programmatic);
@@ -114,11 +115,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
 
-    driver.enter(Context::of(ctx))?;
+    driver.enter(Context::from_cudarc(ctx))?;
     let evaluated = Instant::now();
     let options = PlanOptions { memory: None, allowed };
     let mut planned = plan(&flat, driver, &contexts, &records, &words, &mut modules, options)?;
-    driver.enter(Context::of(ctx))?;
+    driver.enter(Context::from_cudarc(ctx))?;
     planned.decided.changed = apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
         flat: flat.clone(),
@@ -126,7 +127,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
         symbols,
         driver,
         ctx: ctx.clone(),
-        context: Context::of(ctx),
+        context: Context::from_cudarc(ctx),
         contexts,
         peers,
         limits,
@@ -135,7 +136,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
     let mut built = BuiltGraph::new(&definition, planned, records, words, unproved);
     built.state.hosts.adopt(works, std::iter::empty());
     let prologues =
-        follow_hints(definition.program(), definition.dims(), driver, &definition.contexts, 0, &operands)?;
+        apply_hints(definition.program(), definition.dims(), driver, &definition.contexts, 0, &operands)?;
     let mut core = Core::new(definition, built, Operands::new(operands, owners))?;
     let count = core.operands.list.len();
     core.operands.prologues.replace(driver, 0, count, prologues)?;
@@ -150,7 +151,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn Arguments) -> Result
         allocated: core.times.allocated,
         added: planned.elapsed().saturating_sub(core.times.allocated),
     };
-    Ok(Owned::new(core))
+    Ok(BoxedCore::new(core))
 }
 
 /// Returns the checked operands of the arguments, and collects their owning streams.
@@ -158,7 +159,7 @@ fn operands(
     program: &Program,
     dims: &Vector<DimId, u64>,
     contexts: &Contexts,
-    args: &mut dyn Arguments,
+    args: &mut dyn BuildArguments,
     owners: &mut Owners,
 ) -> Result<Vec<Operand>> {
     let mut visitor = Visitor::new(contexts, owners);
@@ -171,25 +172,26 @@ fn operands(
 }
 
 /// Expands a function's table with the values of its arguments, and checks the flat program.
-fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn Arguments) -> Result<SizedProgram> {
+fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn BuildArguments) -> Result<SizedProgram> {
     if let Some(table) = args.table() {
         check_recursion(table)?;
     }
     let mut built = None;
     let expanded = args.with_body(&mut |body| {
         let table = body.table(Token).ok_or_else(|| Error::from(PlanFault::OtherVersion))?;
-        built = Some(flattened(&table, &args.described()?, &mut Asked::new(body))?);
+        built = Some(flattened(&table, &args.described()?, &mut BodyEvaluator::new(body))?);
         Ok(())
     });
     // The user's expressions may have changed the current context.
-    driver.enter(Context::of(ctx))?;
+    driver.enter(Context::from_cudarc(ctx))?;
     expanded?;
     built.ok_or_else(|| PlanFault::NoBody.into())
 }
 
 /// Returns the kernel names of a program's launches: sorted, unique, without the functions around them.
-fn launched(program: &Program) -> Vec<String> {
-    let launches = program.statements.iter().filter(|statement| matches!(statement.kind, Kind::Launch(_)));
+fn launched_kernels(program: &Program) -> Vec<String> {
+    let launches =
+        program.statements.iter().filter(|statement| matches!(statement.kind, StatementKind::Launch(_)));
     let names = launches.filter_map(|launch| launch.name.rsplit(['.', ':', ' ']).next());
     let names: BTreeSet<&str> = names.collect();
     names.into_iter().map(str::to_owned).collect()
@@ -199,12 +201,12 @@ fn launched(program: &Program) -> Vec<String> {
 fn evaluate(
     flat: &Flattened,
     dims: &Vector<DimId, u64>,
-    args: &dyn Arguments,
-    limits: &Vector<Device, Limits>,
+    args: &dyn BuildArguments,
+    limits: &Vector<Device, DeviceLimits>,
     mut modules: Modules,
 ) -> Result<(Modules, StatementValues)> {
     let program = flat.checked.program();
-    modules.expect(launched(program));
+    modules.expect(launched_kernels(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, statements.len(), Vec::new());
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;

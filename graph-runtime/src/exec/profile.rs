@@ -10,9 +10,9 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
-use cuweave_inspect::{Gathered, Measured, Profile};
+use cuweave_inspect::{Profile, ProfileInput, TimeAccumulator};
 
-use crate::build::{Body, Serial, traffic};
+use crate::build::{Body, SerialGraph, traffic};
 use crate::context::{self, is_simulated};
 use crate::cuda::{Failure, Outcome, Stream};
 use crate::error::{Error, ProfileFault, Result};
@@ -22,7 +22,7 @@ use crate::waits::{self, OwnedEvent};
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
-use super::inspected::Launches;
+use super::inspected::LaunchTable;
 use super::pooled::check_pool;
 
 impl<A: GraphFn> ExecCore<A> {
@@ -33,18 +33,18 @@ impl<A: GraphFn> ExecCore<A> {
 }
 
 /// The sums of the times while a profile is measured.
-struct Times {
-    total: Gathered,
-    empty_kernel: Gathered,
-    empty_pair: Gathered,
-    of: Vec<Gathered>,
+struct ProfileTimes {
+    total: TimeAccumulator,
+    empty_kernel: TimeAccumulator,
+    empty_pair: TimeAccumulator,
+    of: Vec<TimeAccumulator>,
 }
 
 fn profile(core: &mut Core, body: &dyn Body, stream: &Arc<CudaStream>, launches: u32) -> Result<Profile> {
     let raw = check_profile(core, stream, launches)?;
     let bytes = bytes(core, body)?;
     let addresses: Vec<u64> = core.operands.list.iter().map(|operand| operand.address).collect();
-    let mut serial = Serial::new(&core.built, &mut core.definition, body, addresses.into_iter())?;
+    let mut serial = SerialGraph::new(&core.built, &mut core.definition, body, addresses.into_iter())?;
     // The user's expressions may have changed the current context.
     context::enter(core.definition.driver, &core.definition.ctx)?;
     serial.upload(raw)?;
@@ -55,12 +55,12 @@ fn profile(core: &mut Core, body: &dyn Body, stream: &Arc<CudaStream>, launches:
     let times = measured?;
     freed?;
     drop(serial);
-    let of = Launches::of(&core.built.state.records);
-    Ok(Profile::of(&Measured {
+    let launched = LaunchTable::from_records(&core.built.state.records);
+    Ok(Profile::new(&ProfileInput {
         program: core.definition.program(),
         operations: &core.built.plan.operations,
-        kernels: &of.kernels,
-        of_statements: &of.of,
+        kernels: &launched.kernels,
+        of_statements: &launched.by_statement,
         bytes: &bytes,
         launches,
         simulated: is_simulated(),
@@ -78,7 +78,7 @@ fn check_profile(core: &Core, stream: &Arc<CudaStream>, launches: u32) -> Result
     if launches == 0 {
         return refused(ProfileFault::NoLaunches);
     }
-    if core.in_flight.cliques.iter().any(|clique| clique.ranks() > 1) {
+    if core.in_flight.communicators.iter().any(|communicator| communicator.ranks() > 1) {
         return refused(ProfileFault::Collectives);
     }
     if let Some((buffer, _)) = core.operands.taken_over().next() {
@@ -105,11 +105,16 @@ fn bytes(core: &mut Core, body: &dyn Body) -> Result<Vector<StatementId, u64>> {
     Ok(traffic(&flat, &definition.dims, &core.built.state.records, &extents))
 }
 
-fn measure(core: &mut Core, serial: &mut Serial, stream: &Arc<CudaStream>, launches: u32) -> Result<Times> {
+fn measure(
+    core: &mut Core,
+    serial: &mut SerialGraph,
+    stream: &Arc<CudaStream>,
+    launches: u32,
+) -> Result<ProfileTimes> {
     let (driver, ctx) = (core.definition.driver, core.definition.ctx.clone());
     let around = [OwnedEvent::timing(driver, &ctx)?, OwnedEvent::timing(driver, &ctx)?];
-    let none = Gathered::default();
-    let mut times = Times {
+    let none = TimeAccumulator::default();
+    let mut times = ProfileTimes {
         total: none,
         empty_kernel: none,
         empty_pair: none,
@@ -117,30 +122,30 @@ fn measure(core: &mut Core, serial: &mut Serial, stream: &Arc<CudaStream>, launc
     };
     for _ in 0..launches {
         launch_both(core, serial, stream, &around)?;
-        let reading = serial.read(Stream::of(stream))?;
+        let reading = serial.read(Stream::from_cudarc(stream))?;
         times.total.add(driver.elapsed(around[0].raw(), around[1].raw())?, 1, None);
         times.empty_kernel.add(reading.empty, 1, None);
         times.empty_pair.add(reading.pair, 1, None);
         for (gathered, timed) in times.of.iter_mut().zip(&reading.of) {
-            gathered.add(timed.time, timed.runs, timed.turns);
+            gathered.add(timed.time, timed.runs, timed.iterations);
         }
     }
     Ok(times)
 }
 
-/// Launches the serialised graph, then the exec between two events, and waits for both. After a failure
+/// LaunchTable the serialised graph, then the exec between two events, and waits for both. After a failure
 /// nothing of the serialised graph is in flight, unless the host cannot wait at all.
 fn launch_both(
     core: &mut Core,
-    serial: &mut Serial,
+    serial: &mut SerialGraph,
     stream: &Arc<CudaStream>,
     around: &[OwnedEvent; 2],
 ) -> Result<()> {
     // The serialised graph gets a launch number of its own.
     let before = core.counting.clone();
-    let counted = core.counting.next(&core.built, &core.definition)?;
-    serial.give_values(|nodes| core.counting.give(nodes, &core.definition))?;
-    core.counting.count(counted);
+    let counted = core.counting.prepare_next(&core.built, &core.definition)?;
+    serial.give_values(|nodes| core.counting.write_values(nodes, &core.definition))?;
+    core.counting.commit(counted);
     let mut begun = false;
     let mut lost = false;
     let mut behind: Outcome<()> = Ok(());
@@ -150,7 +155,7 @@ fn launch_both(
         let launched = driver.record(around[0].raw(), raw).and_then(|()| driver.launch(exec, raw));
         if let Err(failure) = launched {
             let over = driver.synchronize(raw).or_else(|_| driver.synchronize_context());
-            lost = waits::over(over).is_err();
+            lost = waits::ignore_ended_context(over).is_err();
             serial.in_flight = lost;
             return Err(failure);
         }

@@ -6,8 +6,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::bind::{Lender, Operand};
-use crate::build::{Definition, Turns};
+use crate::bind::{Operand, ViewContext};
+use crate::build::{CollectiveOrder, Definition};
 use crate::cuda::{Event, Outcome, Stream, record};
 use crate::error::MemoryKind;
 use crate::waits;
@@ -15,20 +15,21 @@ use crate::waits;
 use super::core::Core;
 use super::pooled::release_temporaries;
 
-/// Returns a lender of the operands. Uses through its views are ordered after the last launch.
-pub(crate) fn lender(core: &Core) -> Lender<'_> {
+/// Returns a view_context of the operands. Uses through its views are ordered after the last launch.
+pub(crate) fn view_context(core: &Core) -> ViewContext<'_> {
     let Definition { driver, ctx, .. } = &core.definition;
-    core.operands.touched.store(true, Ordering::Relaxed);
+    core.operands.views_returned.store(true, Ordering::Relaxed);
     let over = || driver.enter(core.definition.context).and_then(|()| core.in_flight.wait_on_host(driver));
     let failure = if core.in_flight.lost { over().err() } else { None };
-    let done = core.in_flight.last.as_ref().map(|last| (core.in_flight.done.raw(), Stream::of(last)));
-    Lender { driver, ctx, operands: &core.operands.list, owners: &core.operands.owners, done, failure }
+    let done =
+        core.in_flight.last.as_ref().map(|last| (core.in_flight.done.raw(), Stream::from_cudarc(last)));
+    ViewContext { driver, ctx, operands: &core.operands.list, owners: &core.operands.owners, done, failure }
 }
 
 /// Orders later uses of these operands after the last launch, through the events for which cudarc waits.
 /// Returns true if they are ordered: on the device, or by a wait on the host.
-pub(crate) fn give_back<'o>(core: &Core, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
-    if core.in_flight.last.is_none() && !core.operands.is_touched() {
+pub(crate) fn release_operands<'o>(core: &Core, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
+    if core.in_flight.last.is_none() && !core.operands.has_returned_views() {
         return true;
     }
     // The host frees an exec's own pinned memory when the exec is dropped. A free in a per-thread default
@@ -38,16 +39,20 @@ pub(crate) fn give_back<'o>(core: &Core, operands: impl Iterator<Item = &'o Oper
     let waits = operands.clone().any(|operand| !operand.borrowed && freed_by_host(operand));
     let uses = operands.filter_map(|operand| {
         let owner = operand.owner?;
-        Some(Use { owner, events: [operand.read, operand.write], lent: Some(operand) })
+        Some(OperandUse { owner, events: [operand.read, operand.write], lent: Some(operand) })
     });
     let waited = if waits { core.in_flight.wait_on_host(core.definition.driver) } else { Ok(()) };
     order_uses(core, waited, uses)
 }
 
 /// Orders later uses by others, on the device or by a wait on the host. Returns true if they are ordered.
-fn order_uses<'o>(core: &Core, waited: Outcome<()>, uses: impl Iterator<Item = Use<'o>> + Clone) -> bool {
+fn order_uses<'o>(
+    core: &Core,
+    waited: Outcome<()>,
+    uses: impl Iterator<Item = OperandUse<'o>> + Clone,
+) -> bool {
     let (driver, ctx) = (core.definition.driver, &core.definition.ctx);
-    let ordered = waited.and_then(|()| driver.relaxed(|| give_back_uses(core, uses.clone())));
+    let ordered = waited.and_then(|()| driver.relaxed(|| release_uses(core, uses.clone())));
     let ordered = ordered.or_else(|failure| {
         record(ctx, failure);
         wait_for_uses(core, uses)
@@ -55,14 +60,15 @@ fn order_uses<'o>(core: &Core, waited: Outcome<()>, uses: impl Iterator<Item = U
     ordered.map_err(|failure| record(ctx, failure)).is_ok()
 }
 
-fn give_back_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>>) -> Outcome<()> {
+fn release_uses<'o>(core: &Core, uses: impl Iterator<Item = OperandUse<'o>>) -> Outcome<()> {
     if core.in_flight.lost {
         core.definition.synchronize()?;
     }
     let driver = core.definition.driver;
-    let launch = core.in_flight.last.as_ref().map(|last| (core.in_flight.done.raw(), Stream::of(last)));
+    let launch =
+        core.in_flight.last.as_ref().map(|last| (core.in_flight.done.raw(), Stream::from_cudarc(last)));
     let mut capturing = vec![None; core.operands.owners.list.len()];
-    for Use { owner: at, events, lent } in uses {
+    for OperandUse { owner: at, events, lent } in uses {
         let owner = &core.operands.owners.list[at];
         let capturing = &mut capturing[at];
         owner.within(driver, core.definition.context, || {
@@ -80,8 +86,8 @@ fn give_back_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>>) -> Outco
                     *capturing.insert(captures)
                 }
             };
-            if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
-                operand.order_lendings(driver, raw, None, true)?;
+            if let Some(operand) = lent.filter(|operand| operand.has_view_uses()) {
+                operand.order_view_uses(driver, raw, None, true)?;
                 driver.enter(owner.context())?;
             }
             for event in events.into_iter().filter(|&event| event != Event::NONE) {
@@ -97,22 +103,22 @@ fn give_back_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>>) -> Outco
 }
 
 /// Waits on the host for the last launch and the recorded uses. The fallback if the device cannot order them.
-fn wait_for_uses<'o>(core: &Core, uses: impl Iterator<Item = Use<'o>> + Clone) -> Outcome<()> {
+fn wait_for_uses<'o>(core: &Core, uses: impl Iterator<Item = OperandUse<'o>> + Clone) -> Outcome<()> {
     let driver = core.definition.driver;
     core.in_flight.wait_on_host(driver)?;
-    if uses.clone().any(|used| used.lent.is_some_and(Operand::is_lent)) {
-        return waits::over(core.definition.synchronize());
+    if uses.clone().any(|used| used.lent.is_some_and(Operand::has_view_uses)) {
+        return waits::ignore_ended_context(core.definition.synchronize());
     }
     let mut events = uses.flat_map(|used| used.events).filter(|&event| event != Event::NONE);
     let waited = events.try_for_each(|event| match driver.synchronize_event(event) {
         Err(failure) if !failure.is_captured_event() => Err(failure),
         _ => Ok(()),
     });
-    waits::over(waited.or_else(|_| core.definition.synchronize()))
+    waits::ignore_ended_context(waited.or_else(|_| core.definition.synchronize()))
 }
 
 /// An operand to release.
-struct Use<'o> {
+struct OperandUse<'o> {
     /// The index of its owning stream.
     owner: usize,
     /// The events in which cudarc records its uses.
@@ -123,8 +129,8 @@ struct Use<'o> {
 
 /// Orders all later uses after the last launch. Returns false if neither the device nor the host can wait;
 /// memory that the launch may use must then stay allocated.
-fn order_the_end(core: &Core) -> bool {
-    if core.in_flight.last.is_none() && !core.operands.is_touched() && !core.operands.uncertain {
+fn order_after_last_launch(core: &Core) -> bool {
+    if core.in_flight.last.is_none() && !core.operands.has_returned_views() && !core.operands.uncertain {
         return true;
     }
     let driver = core.definition.driver;
@@ -133,24 +139,25 @@ fn order_the_end(core: &Core) -> bool {
     // and the functions of host statements may be dropped with the exec.
     let pinned = core.operands.pinned_replaced
         || core.definition.flat.has_host_values()
-        || core.built.state.hosts.any()
-        || core.counting.any()
+        || core.built.state.hosts.has_statements()
+        || core.counting.has_statements()
         || core.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
     let pinned = !pinned || core.in_flight.wait_on_host(driver).is_ok();
     let uncertain = if core.operands.uncertain { core.definition.synchronize() } else { Ok(()) };
     let retired = core.operands.retired.iter();
-    let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
+    let retired =
+        retired.map(|(&event, &owner)| OperandUse { owner, events: [event, Event::NONE], lent: None });
     let ordered =
-        entered && give_back(core, core.operands.list.iter()) && order_uses(core, uncertain, retired);
+        entered && release_operands(core, core.operands.list.iter()) && order_uses(core, uncertain, retired);
     // A launch that no event records has been waited for, if that was possible.
-    pinned && (ordered || is_over(core))
+    pinned && (ordered || wait_until_over(core))
 }
 
 /// Waits on the host for the last launch and the uses through views. Returns false if that fails.
-fn is_over(core: &Core) -> bool {
-    let lent = core.operands.uncertain || core.operands.list.iter().any(Operand::is_lent);
+fn wait_until_over(core: &Core) -> bool {
+    let lent = core.operands.uncertain || core.operands.list.iter().any(Operand::has_view_uses);
     if lent {
-        waits::over(core.definition.synchronize()).is_ok()
+        waits::ignore_ended_context(core.definition.synchronize()).is_ok()
     } else {
         core.in_flight.wait_on_host(core.definition.driver).is_ok()
     }
@@ -158,21 +165,21 @@ fn is_over(core: &Core) -> bool {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        let over = order_the_end(self);
+        let over = order_after_last_launch(self);
         self.leaks.store(!over, Ordering::Relaxed);
         if over {
             self.operands.slots.iter().for_each(|slot| slot.retire(self.id));
         }
         match (&self.in_flight.last, over) {
             (None, _) => {}
-            (Some(_), true) => self.definition.modules.outlive(&self.in_flight.done),
+            (Some(_), true) => self.definition.modules.keep_loaded_until(&self.in_flight.done),
             (Some(_), false) => {
                 self.definition.modules.leak();
                 self.built.state.hosts.leak();
             }
         }
-        if over && !self.in_flight.cliques.is_empty() {
-            Turns::of(self.definition.all_contexts()).forget(&self.in_flight.done);
+        if over && !self.in_flight.communicators.is_empty() {
+            CollectiveOrder::for_contexts(self.definition.all_contexts()).forget(&self.in_flight.done);
         }
         self.built.handle.destroy_exec(self.definition.driver, &self.definition.ctx);
         self.built.handle.destroy_graph(self.definition.driver, &self.definition.ctx);

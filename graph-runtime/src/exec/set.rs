@@ -13,28 +13,28 @@ use cuweave_core::ids::ArgumentId;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId, Text};
-use cuweave_core::moves::Shift;
+use cuweave_core::settable_bounds::BoundUpdate;
 
-use crate::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
+use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Visitor};
 use crate::build::annotate;
 use crate::build::{
-    Asked, Body, Definition, Quick, check_allocated, check_host_statements, check_member, check_moved,
-    check_new_overlap, check_operands, check_same_devices, follow_hints,
+    Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated, check_host_statements,
+    check_member, check_moved_ranges, check_new_overlap, check_operands, check_same_devices,
 };
 use crate::context;
 use crate::error::{
-    At, Error, MemoryKind, PlanFault, Result, SetterFault, at_buffer, at_function, at_statement,
+    Error, MemoryKind, PlanFault, Result, SetterFault, SourceLocation, at_buffer, at_function, at_statement,
 };
-use crate::statements::{Evaluation, Record, RecordExt, StatementValues, UnprovedLaunches};
+use crate::statements::{Evaluation, StatementRecord, StatementRecordExt, StatementValues, UnprovedLaunches};
 use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
-use super::release::give_back;
+use super::release::release_operands;
 
 impl<A: GraphFn> ExecCore<A> {
     /// Launches with a tuple of the outputs to take over: see the generated `launch`.
-    pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
+    pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOutputs) -> Result<()> {
         taken.with(&mut |taken| self.core.launch(stream, taken))
     }
 
@@ -45,7 +45,7 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// Returns the description of an output.
     pub fn description<T>(&self, index: impl TryInto<usize>) -> OutputDescription<T> {
-        OutputDescription::of(&self.core.operands.slots[number(index)])
+        OutputDescription::from_slot(&self.core.operands.slots[number(index)])
     }
 
     /// Binds an argument to another buffer. `first` is the index of its first buffer in the program.
@@ -64,10 +64,10 @@ impl<A: GraphFn> ExecCore<A> {
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
         let scalar = ScalarId::new(index);
-        self.core.settable(scalar)?;
+        self.core.check_settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation. `Change` restores the old values in that case, too.
-        let mut change = Change { exec: self, place, old: Some(old), shift: OldBounds::default() };
+        // The user's expressions may panic during evaluation. `PendingScalar` restores the old values in that case, too.
+        let mut change = PendingScalar { exec: self, place, old: Some(old), shift: OldBounds::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
         change.old = None;
@@ -77,11 +77,12 @@ impl<A: GraphFn> ExecCore<A> {
 
 impl Core {
     /// Checks that a scalar can be set.
-    fn settable(&self, scalar: ScalarId) -> Result<()> {
-        self.changeable()?;
+    fn check_settable(&self, scalar: ScalarId) -> Result<()> {
+        self.check_changeable()?;
         if let Some(reason) = SetterFault::of(&self.definition.flat, scalar) {
             let scalar = &self.definition.flat.scalars[scalar];
-            let at = Box::new(At::new(&*scalar.name, &*self.definition.program().file, scalar.line));
+            let at =
+                Box::new(SourceLocation::new(&*scalar.name, &*self.definition.program().file, scalar.line));
             return Err(Error::BuildAgain { at, reason });
         }
         Ok(())
@@ -97,10 +98,10 @@ impl Core {
             false => (moved.evaluated.as_slice(), moved.follow.as_slice()),
         };
         let (records, unproved) = self.evaluate(body, evaluated)?;
-        self.exchange(evaluated, follow, records, shift)?;
+        self.replace_records(evaluated, follow, records, shift)?;
         self.built.state.record_unproved(evaluated, unproved);
-        if self.built.state.hosts.any() {
-            annotate::hosts_moved(&self.built.annotated(&self.definition));
+        if self.built.state.hosts.has_statements() {
+            annotate::update_host_accesses(&self.built.annotated(&self.definition));
         }
         Ok(())
     }
@@ -110,7 +111,7 @@ impl Core {
         &mut self,
         body: &dyn Body,
         statements: &[StatementId],
-    ) -> Result<(Vec<Record>, UnprovedLaunches)> {
+    ) -> Result<(Vec<StatementRecord>, UnprovedLaunches)> {
         let core = self;
         if statements.is_empty() {
             core.definition.driver.enter(core.definition.context)?;
@@ -127,7 +128,10 @@ impl Core {
         );
         evaluation.statements(&core.definition.flat, body, statements)?;
         let StatementValues { mut records, mut words, unproved, works } = evaluation.finish();
-        core.built.state.hosts.adopt(works, core.built.state.records.iter().filter_map(Record::work));
+        core.built
+            .state
+            .hosts
+            .adopt(works, core.built.state.records.iter().filter_map(StatementRecord::work));
         // The user's expressions may have changed the current context.
         core.definition.driver.enter(core.definition.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
@@ -149,25 +153,25 @@ impl Core {
         if moved.is_empty() {
             return Ok(());
         }
-        if self.quick.is_empty() {
-            self.quick.resize_with(flat.scalars.len(), || None);
+        if self.linear.is_empty() {
+            self.linear.resize_with(flat.scalars.len(), || None);
         }
-        let Core { definition, built, quick, .. } = self;
-        let quick = &mut quick[scalar.index()];
-        let quick = quick.get_or_insert_with(|| Quick::of(scalar, body, definition, built));
-        if let Some(quick) = quick
-            && quick.ask(body, &flat.frames)
+        let Core { definition, built, linear, .. } = self;
+        let linear = &mut linear[scalar.index()];
+        let linear = linear.get_or_insert_with(|| LinearBounds::new(scalar, body, definition, built));
+        if let Some(linear) = linear
+            && linear.evaluate(body, &flat.frames)
         {
-            quick.put(definition, built);
-            shift.quick = Some(scalar);
+            linear.store(definition, built);
+            shift.linear = Some(scalar);
             return Ok(());
         }
         let Definition { dims, symbols, .. } = definition;
         let pointed = &mut built.state.pointed;
-        let changed = flat.moves.shift(moved, &mut Asked::new(body), &flat.frames, dims, symbols)?;
+        let changed = flat.moves.shift(moved, &mut BodyEvaluator::new(body), &flat.frames, dims, symbols)?;
         let changed = shift.moved.insert(changed);
         changed.swap(dims, symbols, pointed.as_mut());
-        check_moved(moved, flat.checked.program(), dims)?;
+        check_moved_ranges(moved, flat.checked.program(), dims)?;
         if let Some(pointed) = pointed {
             changed.point(moved, &built.plan.operations, flat.checked.program(), dims, pointed);
         }
@@ -181,9 +185,9 @@ impl Core {
             let Definition { dims, symbols, .. } = &mut self.definition;
             moved.swap(dims, symbols, self.built.state.pointed.as_mut());
         }
-        let quick = shift.quick.and_then(|scalar| self.quick.get_mut(scalar.index())?.as_mut()?.as_mut());
-        if let Some(quick) = quick {
-            quick.put_back(&mut self.definition, &mut self.built);
+        let linear = shift.linear.and_then(|scalar| self.linear.get_mut(scalar.index())?.as_mut()?.as_mut());
+        if let Some(linear) = linear {
+            linear.restore(&mut self.definition, &mut self.built);
         }
     }
 }
@@ -191,13 +195,13 @@ impl Core {
 /// The values of bounds before a setter changed them.
 #[derive(Debug, Default)]
 pub(super) struct OldBounds {
-    moved: Option<Shift>,
-    /// The scalar whose [`Quick`] changed the bounds. `moved` is then `None`.
-    quick: Option<ScalarId>,
+    moved: Option<BoundUpdate>,
+    /// The scalar whose [`LinearBounds`] changed the bounds. `moved` is then `None`.
+    linear: Option<ScalarId>,
 }
 
 /// A scalar argument that is being set. Restores the old values if it is dropped before completion.
-struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
+struct PendingScalar<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     exec: &'e mut ExecCore<A>,
     place: P,
     old: Option<T>,
@@ -205,7 +209,7 @@ struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     shift: OldBounds,
 }
 
-impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
+impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for PendingScalar<'_, A, T, P> {
     fn drop(&mut self) {
         if let Some(old) = self.old.take() {
             *(self.place)(&mut self.exec.args) = old;
@@ -224,7 +228,7 @@ impl Core {
     /// caller must store the value among the arguments.
     pub(super) fn replace_buffers<B: Bound>(&mut self, first: usize, value: &mut B) -> Result<Vec<Operand>> {
         let core = self;
-        core.changeable()?;
+        core.check_changeable()?;
         let mut visitor = Visitor::new(&core.definition.contexts, &mut core.operands.owners);
         value.visit(&mut visitor);
         let mut new = visitor.finish()?;
@@ -233,7 +237,7 @@ impl Core {
         }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         core.check_new_devices(first, &new)?;
-        if core.built.state.hosts.any() {
+        if core.built.state.hosts.has_statements() {
             check_host_statements(core.definition.program(), first, &new)?;
         }
         let apart = check_new_overlap(
@@ -248,14 +252,14 @@ impl Core {
         if !exchanged {
             apart?;
         }
-        core.not_captured(first, new.len())?;
-        core.not_freed(first, &new)?;
+        core.check_not_captured(first, new.len())?;
+        core.check_not_freed(first, &new)?;
         let driver = core.definition.driver;
         let (program, dims) = (core.definition.program(), core.definition.dims());
-        let prologues = follow_hints(program, dims, driver, &core.definition.contexts, first, &new)?;
+        let prologues = apply_hints(program, dims, driver, &core.definition.contexts, first, &new)?;
         core.rebind(first, &new)?;
         core.operands.prologues.replace(driver, first, new.len(), prologues)?;
-        annotate::moved(&core.built.annotated(&core.definition));
+        annotate::update_addresses(&core.built.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
         let old: Vec<Operand> = new
             .into_iter()
@@ -281,7 +285,8 @@ impl Core {
         }
         check_same_devices(program, first, new, &self.operands.list)?;
         let mut opened = (first..).map(BufferId::new).zip(new);
-        let opened = opened.try_for_each(|(buffer, new)| peers.open(program, driver, contexts, buffer, new));
+        let opened =
+            opened.try_for_each(|(buffer, new)| peers.enable_access(program, driver, contexts, buffer, new));
         driver.enter(*context)?;
         opened
     }
@@ -295,7 +300,7 @@ impl Core {
         }
     }
 
-    pub(super) fn changeable(&self) -> Result<()> {
+    pub(super) fn check_changeable(&self) -> Result<()> {
         if self.broken {
             return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
@@ -315,14 +320,14 @@ impl Core {
 
     /// Replaces the records of `statements` and patches their nodes. Of the statements in `follow` only the
     /// addresses change. `shift` holds the old values of bounds. On failure everything is restored.
-    pub(super) fn exchange(
+    pub(super) fn replace_records(
         &mut self,
         statements: &[StatementId],
         follow: &[StatementId],
-        mut records: Vec<Record>,
+        mut records: Vec<StatementRecord>,
         shift: &mut OldBounds,
     ) -> Result<()> {
-        let swap = |core: &mut Core, records: &mut [Record]| {
+        let swap = |core: &mut Core, records: &mut [StatementRecord]| {
             statements
                 .iter()
                 .zip(records)
@@ -339,11 +344,11 @@ impl Core {
             swap(self, &mut records);
             self.restore(shift);
             self.broken |= self.built.readdress_all(&mut self.definition, follow).is_err();
-            self.put_back(all());
+            self.restore_parameters(all());
         })
     }
 
-    fn put_back(&mut self, statements: impl Iterator<Item = StatementId>) {
+    fn restore_parameters(&mut self, statements: impl Iterator<Item = StatementId>) {
         self.broken |= self.built.patch_all(&self.definition, statements).is_err();
     }
 
@@ -372,7 +377,7 @@ impl Core {
     }
 
     /// Checks that no library call or condition uses the buffers: captured nodes and conditions keep their addresses.
-    fn not_captured(&mut self, first: usize, count: usize) -> Result<()> {
+    fn check_not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
             None => {}
@@ -387,7 +392,7 @@ impl Core {
         let given = BufferId::new(first)..BufferId::new(first + count);
         let decides = program.statements.enumerate().find(|(_, statement)| {
             let own = statement.kind.own_accesses(&statement.accesses);
-            statement.kind.is_body() && own.iter().any(|access| given.contains(&access.buffer))
+            statement.kind.is_body_border() && own.iter().any(|access| given.contains(&access.buffer))
         });
         match decides {
             None => Ok(()),
@@ -401,7 +406,7 @@ impl Core {
 
     /// Checks that taken-over operands keep their addresses. The driver cannot update or disable nodes that
     /// free memory.
-    fn not_freed(&self, first: usize, new: &[Operand]) -> Result<()> {
+    fn check_not_freed(&self, first: usize, new: &[Operand]) -> Result<()> {
         let old = self.operands.list.iter().skip(first);
         let mut moved =
             (first..).zip(new.iter().zip(old)).filter(|(_, (new, old))| new.address != old.address);
@@ -425,7 +430,7 @@ impl Core {
                 self.operands.list[first..first + new.len()].iter().map(|operand| operand.address).collect();
             self.built.set_bases(BufferId::new(first), old.into_iter());
             self.broken |= readdress(self).is_err();
-            self.put_back(users.iter().copied());
+            self.restore_parameters(users.iter().copied());
         })
     }
 
@@ -433,11 +438,11 @@ impl Core {
     /// later uses of the owned ones are ordered after the last launch.
     fn retire(&mut self, old: &[Operand]) -> bool {
         self.operands.replaced(old);
-        give_back(self, old.iter().filter(|operand| !operand.borrowed))
+        release_operands(self, old.iter().filter(|operand| !operand.borrowed))
     }
 
     /// Returns the source location of the graph function.
-    pub(super) fn at_function(&self) -> Box<At> {
+    pub(super) fn at_function(&self) -> Box<SourceLocation> {
         at_function(self.definition.program())
     }
 
@@ -451,7 +456,7 @@ impl Core {
         field: &'static str,
     ) -> Result<Vec<StatementId>> {
         let path: Vec<Text> = path.iter().cloned().chain([field.into()]).collect();
-        self.changeable()?;
+        self.check_changeable()?;
         let Some(scalar) = self.definition.flat.field(argument, &path) else {
             return Err(PlanFault::NoScalar { record: name.to_owned(), field }.into());
         };
@@ -464,13 +469,13 @@ impl Core {
     }
 
     /// Replaces the records of statements that were reevaluated for a scalar of a record.
-    pub(super) fn exchange_field(
+    pub(super) fn replace_field_records(
         &mut self,
         statements: &[StatementId],
-        records: Vec<Record>,
+        records: Vec<StatementRecord>,
         unproved: UnprovedLaunches,
     ) -> Result<()> {
-        self.exchange(statements, &[], records, &mut OldBounds::default())?;
+        self.replace_records(statements, &[], records, &mut OldBounds::default())?;
         self.built.state.record_unproved(statements, unproved);
         Ok(())
     }

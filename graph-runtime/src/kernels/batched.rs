@@ -5,15 +5,15 @@ use std::sync::{Arc, PoisonError};
 
 use cuweave_core::launches::Batching;
 use cuweave_ptx as ptx;
-use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+use cuweave_ptx::rewrite::{self, Axis, Batch, BatchTable, GridShape};
 
 use crate::cuda::RawModule;
-use crate::error::{Error, one_line};
+use crate::error::{Error, load_failure_line};
 
 use super::code;
 use super::function::FunctionInfo;
 use super::module::LoadedModule;
-use super::variants::{Variant, Wanted};
+use super::variants::{BatchedVariant, VariantRequest};
 
 impl LoadedModule {
     /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be
@@ -23,16 +23,16 @@ impl LoadedModule {
             let module = self.parsed().ok_or("the file cannot be read")?;
             rewrite::batchable(module, name).map_err(|why| why.to_string())?;
             let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
-            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(module));
-            Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
+            let most = |shape| BatchTable::max_members(parameters, shape, rewrite::max_table_bytes(module));
+            Ok(Batching::UpTo { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
         });
         Some(found.clone())
     }
 
     /// Generates and loads the variants that are not loaded yet. Links them in parallel.
-    pub fn make_variants(&self, wanted: &[Wanted]) {
+    pub fn make_variants(&self, wanted: &[VariantRequest]) {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut new: Vec<Wanted> = Vec::new();
+        let mut new: Vec<VariantRequest> = Vec::new();
         for wanted in wanted {
             if variants.get(wanted).is_none() && !new.contains(wanted) {
                 new.push(wanted.clone());
@@ -57,13 +57,13 @@ impl LoadedModule {
     }
 
     /// Returns a variant that [`LoadedModule::make_variants`] has made, or the reason that it failed.
-    pub fn variant(&self, wanted: &Wanted) -> std::result::Result<Variant, String> {
+    pub fn variant(&self, wanted: &VariantRequest) -> std::result::Result<BatchedVariant, String> {
         let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
     }
 
     /// Returns the name of a variant's entry, and the text of its module.
-    fn text_of(&self, module: &ptx::Module<'_>, wanted: &Wanted) -> Result<(String, String), String> {
+    fn text_of(&self, module: &ptx::Module<'_>, wanted: &VariantRequest) -> Result<(String, String), String> {
         let name = rewrite::free_name(module, "cuweave_batch");
         let batch = Batch {
             entry: wanted.entry.to_owned(),
@@ -81,23 +81,24 @@ impl LoadedModule {
     fn load_variant(
         &self,
         module: &ptx::Module<'_>,
-        wanted: &Wanted,
+        wanted: &VariantRequest,
         name: &str,
         text: &str,
-    ) -> Result<(RawModule, Result<Variant, String>), String> {
+    ) -> Result<(RawModule, Result<BatchedVariant, String>), String> {
         let raw = code::load(self.driver, self.context(), text).map_err(|(failure, log)| {
-            format!("the driver does not take many launches in one: {}", one_line(failure, &log))
+            format!("the driver does not take many launches in one: {}", load_failure_line(failure, &log))
         })?;
         let variant = || {
             let failed = |failure| Error::from(failure).to_string();
             let entry = module.entry(wanted.entry);
-            let table = entry.and_then(|entry| Table::of(&entry.parameters, wanted.capacity, wanted.shape));
+            let table =
+                entry.and_then(|entry| BatchTable::new(&entry.parameters, wanted.capacity, wanted.shape));
             let table = Arc::new(table.ok_or("the parameters of the launches do not fit into one table")?);
             let function = self.driver.function(raw, name).map_err(failed)?;
             let function = function.ok_or("the driver does not find many launches in one")?;
             let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
-            let info = FunctionInfo::of(self.driver, function, required).map_err(failed)?;
-            Ok(Variant { info, table })
+            let info = FunctionInfo::query(self.driver, function, required).map_err(failed)?;
+            Ok(BatchedVariant { info, table })
         };
         Ok((raw, variant()))
     }

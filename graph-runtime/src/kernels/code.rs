@@ -16,19 +16,19 @@ use crate::cuda::{self, Context, Driver, Failure, RawModule, Simulator};
 use super::store::{self, CodeKey};
 
 /// The maximum size of the code cached in memory, in bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_MEMORY_BYTES: usize = 64 << 20;
 /// The maximum number of texts linked in parallel.
-const MOST_THREADS: usize = 16;
+const MAX_LINK_THREADS: usize = 16;
 
 /// The code in memory. Least recently used first.
-static KEPT: Mutex<Vec<(CodeKey, Arc<[u8]>)>> = Mutex::new(Vec::new());
+static MEMORY_CACHE: Mutex<Vec<(CodeKey, Arc<[u8]>)>> = Mutex::new(Vec::new());
 
 /// The result of loading a module. A failure has the log of the driver's compiler.
 pub(crate) type Load = std::result::Result<RawModule, (Failure, String)>;
 
 /// Loads PTX into a context, and makes the context current.
 pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
-    driver.enter(Context::of(ctx)).map_err(|failure| (failure, String::new()))?;
+    driver.enter(Context::from_cudarc(ctx)).map_err(|failure| (failure, String::new()))?;
     if !is_linked(text) {
         return driver.load_module(text.as_bytes());
     }
@@ -59,8 +59,8 @@ pub(crate) fn link_all(driver: &'static Driver, ctx: &CudaContext, texts: &[&str
         return;
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = threads.min(MOST_THREADS).min(missing.len());
-    let (next, context) = (AtomicUsize::new(0), Context::of(ctx));
+    let threads = threads.min(MAX_LINK_THREADS).min(missing.len());
+    let (next, context) = (AtomicUsize::new(0), Context::from_cudarc(ctx));
     let work = || {
         while let Some((key, text)) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Ok(code) = driver.link(text) {
@@ -108,7 +108,7 @@ fn key(driver: &Driver, ctx: &CudaContext, text: &str) -> CodeKey {
 
 /// Returns the cached code of a key.
 fn known(key: &CodeKey) -> Option<Arc<[u8]>> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = MEMORY_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(at) = kept.iter().position(|(known, _)| known == key) {
         let found = kept.remove(at);
         let code = found.1.clone();
@@ -128,17 +128,17 @@ fn keep(key: CodeKey, code: Arc<[u8]>) {
 }
 
 fn remember(key: CodeKey, code: Arc<[u8]>) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = MEMORY_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     kept.retain(|(known, _)| *known != key);
     kept.push((key, code));
     let mut bytes: usize = kept.iter().map(|(_, code)| code.len()).sum();
-    while bytes > MOST_BYTES {
+    while bytes > MAX_MEMORY_BYTES {
         bytes -= kept.remove(0).1.len();
     }
 }
 
 /// Removes code that the driver has rejected.
 fn forget(key: &CodeKey) {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != key);
+    MEMORY_CACHE.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| known != key);
     store::remove(key, Simulator::get().is_some());
 }

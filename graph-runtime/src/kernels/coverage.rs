@@ -15,8 +15,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{Access, Mode};
 use cuweave_core::launches::LaunchShape;
-use cuweave_core::launches::MOST_BLOCKS;
-use cuweave_ptx::coverage::{Arg, Code, Extent, Launch, Outline, Verdict};
+use cuweave_core::launches::MAX_GRID_BLOCKS;
+use cuweave_ptx::coverage::{BackwardSlice, Extent, LaunchInputs, SliceArg, SliceOpcode, Verdict};
 
 use crate::cuda::{self, Word};
 
@@ -24,21 +24,21 @@ use super::declaration::Kernel;
 use super::param::Param;
 
 /// The capacity of a cache. A full cache is cleared: a setter may keep producing new numbers.
-const MOST_CACHED: usize = 4096;
+const MAX_VERDICTS: usize = 4096;
 
 /// A cache that all builds share.
-pub(super) struct Cache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
+pub(super) struct SharedCache<K, V>(LazyLock<Mutex<HashMap<K, V>>>);
 
 /// Outlines, keyed by the addresses of the kernel's static declaration and of the encoded bytes. `None` for
 /// bytes of another version of this crate.
-static OUTLINES: Cache<(usize, usize), Option<Arc<FollowedOutline>>> = Cache::new();
+static OUTLINES: SharedCache<(usize, usize), Option<Arc<FollowedOutline>>> = SharedCache::new();
 /// Verdicts, keyed by everything that they depend on: the kernel, the launch's configuration, the relevant
 /// scalars, and the extents.
-static VERDICTS: Cache<Vec<u64>, Arc<[Verdict]>> = Cache::new();
+static VERDICTS: SharedCache<Vec<u64>, Arc<[Verdict]>> = SharedCache::new();
 
-impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
-    pub const fn new() -> Cache<K, V> {
-        Cache(LazyLock::new(Mutex::default))
+impl<K: Eq + Hash + Clone, V: Clone> SharedCache<K, V> {
+    pub const fn new() -> SharedCache<K, V> {
+        SharedCache(LazyLock::new(Mutex::default))
     }
 
     /// Returns the value of a key. Makes it without holding the lock if it is not cached.
@@ -48,7 +48,7 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
         }
         let value = make();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST_CACHED {
+        if kept.len() >= MAX_VERDICTS {
             kept.clear();
         }
         kept.insert(key.clone(), value.clone());
@@ -59,8 +59,8 @@ impl<K: Eq + Hash + Clone, V: Clone> Cache<K, V> {
 /// Checks the launches of one graph. Launches of a kernel are often equal, so each kernel's last verdicts are
 /// kept here.
 #[derive(Debug, Default)]
-pub(crate) struct Judge {
-    seen: Vec<Seen>,
+pub(crate) struct CoverageCheck {
+    seen: Vec<SeenKernel>,
     /// The index of the last launch's kernel in `seen`.
     last: usize,
     key: Vec<u64>,
@@ -68,7 +68,7 @@ pub(crate) struct Judge {
 
 /// A kernel of an earlier launch.
 #[derive(Debug)]
-struct Seen {
+struct SeenKernel {
     address: usize,
     outlined: Option<Arc<FollowedOutline>>,
     /// The key of the last launch, with its verdicts.
@@ -78,7 +78,7 @@ struct Seen {
 
 #[derive(Debug)]
 pub(super) struct FollowedOutline {
-    pub outline: Outline,
+    pub outline: BackwardSlice,
     /// The scalars that the verdict depends on: the parameter, and its first word.
     scalars: Vec<(u32, usize)>,
     /// Each parameter in the outline: its index, and the index of its buffer.
@@ -88,22 +88,22 @@ pub(super) struct FollowedOutline {
 impl FollowedOutline {
     /// Returns the outline that a kernel's declaration has encoded in `bytes`. `None` for bytes of another
     /// version of this crate.
-    pub fn of(kernel: &'static Kernel, bytes: &'static [u8]) -> Option<Arc<FollowedOutline>> {
+    pub fn get(kernel: &'static Kernel, bytes: &'static [u8]) -> Option<Arc<FollowedOutline>> {
         let key = (std::ptr::from_ref(kernel).addr(), bytes.as_ptr().addr());
         OUTLINES.get_or_make(&key, || FollowedOutline::decode(kernel, bytes).map(Arc::new))
     }
 
     /// Decodes an outline. Replaces pointers that the declaration's launches omit by null.
     fn decode(kernel: &Kernel, bytes: &[u8]) -> Option<FollowedOutline> {
-        let mut outline = Outline::decode(bytes)?;
-        let is_absent = |parameter: Option<&Arg>| {
-            let Some(&Arg::Constant(parameter)) = parameter else { return false };
+        let mut outline = BackwardSlice::decode(bytes)?;
+        let is_absent = |parameter: Option<&SliceArg>| {
+            let Some(&SliceArg::Constant(parameter)) = parameter else { return false };
             let param = usize::try_from(parameter).ok().and_then(|at| kernel.params.get(at));
             param.is_some_and(|param| param.optional && param.is_scalar())
         };
         for op in outline.blocks.iter_mut().flat_map(|block| &mut block.ops) {
-            if op.code == Code::Pointer && is_absent(op.args.first()) {
-                (op.code, op.args) = (Code::Copy, vec![Arg::Constant(0)]);
+            if op.code == SliceOpcode::Pointer && is_absent(op.args.first()) {
+                (op.code, op.args) = (SliceOpcode::Copy, vec![SliceArg::Constant(0)]);
             }
         }
         let word = |parameter: u32| {
@@ -135,9 +135,15 @@ impl FollowedOutline {
         key.extend(scalars.map(|&word| cuda::number(word)));
     }
 
-    fn judge(&self, kernel: &Kernel, shape: &LaunchShape, words: &[Word], extents: &[u64]) -> Arc<[Verdict]> {
+    fn verdicts(
+        &self,
+        kernel: &Kernel,
+        shape: &LaunchShape,
+        words: &[Word],
+        extents: &[u64],
+    ) -> Arc<[Verdict]> {
         let scalar = |parameter: u32| self.scalar(words, parameter);
-        let launch = Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
+        let launch = LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar };
         let extents: Vec<Extent> = self
             .followed
             .iter()
@@ -147,7 +153,7 @@ impl FollowedOutline {
                 dense: kernel.params[parameter].dense,
             })
             .collect();
-        self.outline.judge(&launch, &extents).into()
+        self.outline.verdicts(&launch, &extents).into()
     }
 }
 
@@ -176,7 +182,7 @@ impl Finding {
     }
 }
 
-impl Judge {
+impl CoverageCheck {
     /// Returns the parameters of a launch that are not proved to be fully written. `extents` has the extents of
     /// its buffers, in order.
     pub fn findings(
@@ -193,7 +199,7 @@ impl Judge {
         outlined.key(kernel, shape, words, key);
         key.extend(outlined.followed.iter().filter_map(|followed| extents.get(followed.1)));
         if seen.key != *key {
-            seen.verdicts = VERDICTS.get_or_make(key, || outlined.judge(kernel, shape, words, extents));
+            seen.verdicts = VERDICTS.get_or_make(key, || outlined.verdicts(kernel, shape, words, extents));
             seen.key.clone_from(key);
         }
         let verdicts = seen.verdicts.iter();
@@ -214,9 +220,9 @@ impl Judge {
         let address = std::ptr::from_ref(kernel).addr();
         if self.seen.get(self.last).is_none_or(|seen| seen.address != address) {
             self.last = self.seen.iter().position(|seen| seen.address == address).unwrap_or_else(|| {
-                let outlined = FollowedOutline::of(kernel, kernel.outline);
+                let outlined = FollowedOutline::get(kernel, kernel.outline);
                 let (key, verdicts) = (Vec::new(), Arc::default());
-                self.seen.push(Seen { address, outlined, key, verdicts });
+                self.seen.push(SeenKernel { address, outlined, key, verdicts });
                 self.seen.len() - 1
             });
         }
@@ -225,7 +231,7 @@ impl Judge {
 
     /// Returns the number of threads that would write all elements, with the same block and a larger grid along
     /// one axis. `None` if the search finds none.
-    pub fn needed(
+    pub fn threads_needed(
         &self,
         kernel: &'static Kernel,
         finding: &Finding,
@@ -236,12 +242,12 @@ impl Judge {
         let address = std::ptr::from_ref(kernel).addr();
         let outlined = self.seen.iter().find(|seen| seen.address == address)?.outlined.as_ref()?;
         let nth = outlined.followed.iter().position(|followed| followed.0 == finding.parameter)?;
-        outlined.needed(nth, kernel, shape, words, extents)
+        outlined.threads_needed(nth, kernel, shape, words, extents)
     }
 }
 
 impl FollowedOutline {
-    fn needed(
+    fn threads_needed(
         &self,
         nth: usize,
         kernel: &Kernel,
@@ -250,13 +256,13 @@ impl FollowedOutline {
         extents: &[u64],
     ) -> Option<u64> {
         let ops = self.outline.blocks.iter().flat_map(|block| &block.ops);
-        let most_steps = ops.filter(|op| op.code != Code::Opaque).count();
-        let most = [MOST_BLOCKS, 65_535, 65_535];
+        let most_steps = ops.filter(|op| op.code != SliceOpcode::Opaque).count();
+        let most = [MAX_GRID_BLOCKS, 65_535, 65_535];
         if most_steps > 4096 {
             return None;
         }
         let covers = |shape: &LaunchShape| {
-            self.judge(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered)
+            self.verdicts(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered)
         };
         let axis = |axis: usize| {
             let with = |count: u32| {

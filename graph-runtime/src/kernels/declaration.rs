@@ -34,7 +34,7 @@ pub struct Kernel {
     pub hidden_reads: &'static [&'static str],
     /// The module variables that it writes.
     pub hidden_writes: &'static [&'static str],
-    /// The encoded `cuweave_ptx::coverage::Outline` of the elements that it writes. May be empty.
+    /// The encoded `cuweave_ptx::coverage::BackwardSlice` of the elements that it writes. May be empty.
     pub outline: &'static [u8],
     /// The encoded outline of its accesses through parameters without proved extents. May be empty.
     pub accesses: &'static [u8],
@@ -195,13 +195,13 @@ impl Iterator for AddressWords<'_> {
             self.left &= self.left - 1;
             return Some(word);
         }
-        if self.kernel.words <= 64 { None } else { self.behind() }
+        if self.kernel.words <= 64 { None } else { self.next_beyond_mask() }
     }
 }
 
 impl AddressWords<'_> {
     #[cold]
-    fn behind(&mut self) -> Option<usize> {
+    fn next_beyond_mask(&mut self) -> Option<usize> {
         let params = self.kernel.params;
         let (mut at, mut word) = self.next.unwrap_or_default();
         while let Some(param) = params.get(at) {

@@ -16,33 +16,33 @@ use cuweave_core::launches::{
 };
 use cuweave_core::operation::{BatchId, ChainId};
 use cuweave_core::table::Scalar;
-use cuweave_ptx::coverage::Forward;
+use cuweave_ptx::coverage::ForwardingPlan;
 
 use crate::cuda::{self, Context, Driver, Simulator, Word};
 use crate::error;
 
 use super::declaration::Kernel;
-use super::fitting::{Fit, Needs};
-use super::located::Located;
+use super::fitting::{BatchRequirements, FittedVariant};
+use super::located::LocatedLaunch;
 use super::modules::{ENTRY, Modules};
 use super::record::LaunchRecord;
-use super::text::{Deciding, Entry};
-use super::variants::{Fused, Variant, Wanted};
+use super::text::{KernelEntry, TripInfluence};
+use super::variants::{BatchedVariant, FusedKernel, VariantRequest};
 
 /// The statements whose configuration a setter may change.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Changing {
+pub(crate) struct ChangingLaunches {
     /// The grid.
     pub grids: Vector<StatementId, bool>,
     /// The block size or the shared memory.
     pub blocks: Vector<StatementId, bool>,
 }
 
-impl Changing {
+impl ChangingLaunches {
     /// Collects the statements. Fixed scalars have no setter.
-    pub fn of(scalars: &Vector<ScalarId, Scalar>, statements: usize) -> Changing {
+    pub fn collect(scalars: &Vector<ScalarId, Scalar>, statements: usize) -> ChangingLaunches {
         let none = Vector::filled(false, statements);
-        let mut changing = Changing { grids: none.clone(), blocks: none };
+        let mut changing = ChangingLaunches { grids: none.clone(), blocks: none };
         for scalar in scalars.iter().filter(|scalar| !scalar.fixed) {
             scalar.grids.iter().for_each(|&id| changing.grids[id] = true);
             scalar.blocks.iter().for_each(|&id| changing.blocks[id] = true);
@@ -69,7 +69,7 @@ pub(crate) struct DeviceTarget<'t> {
     /// The number of registers per multiprocessor of each device.
     registers: Vector<Device, u32>,
     /// The launches that may be fused.
-    pub(super) located: BTreeMap<StatementId, Located>,
+    pub(super) located: BTreeMap<StatementId, LocatedLaunch>,
 }
 
 impl<'t> DeviceTarget<'t> {
@@ -96,7 +96,7 @@ impl<'t> DeviceTarget<'t> {
         program: &Program,
         records: impl ExactSizeIterator<Item = (StatementId, Option<&'r LaunchRecord>)>,
         words: &[Word],
-        changing: &Changing,
+        changing: &ChangingLaunches,
         allowed: Allowed,
     ) -> error::Result<LaunchFacts> {
         let mut facts = LaunchFacts::default();
@@ -118,7 +118,7 @@ impl<'t> DeviceTarget<'t> {
             let wave = match waves.get(&(kernel, threads, shared)) {
                 Some(&wave) => wave,
                 None => {
-                    self.driver.enter(Context::of(&contexts[device]))?;
+                    self.driver.enter(Context::from_cudarc(&contexts[device]))?;
                     let blocks = self.driver.blocks_per_sm(record.function, threads, shared)?;
                     *waves
                         .entry((kernel, threads, shared))
@@ -145,12 +145,12 @@ impl<'t> DeviceTarget<'t> {
                 lanes: true,
                 fuse: Fusing::Never,
                 short: entry.is_some_and(|entry| entry.short),
-                turns: entry.map_or(TripCount::Unknown, |entry| turns(record, words, entry)),
+                trip_count: entry.map_or(TripCount::Unknown, |entry| trip_count(record, words, entry)),
                 stack: true,
             };
             facts.launches.push(Some(launch));
         }
-        self.refusals(&mut facts, allowed);
+        self.record_refusals(&mut facts, allowed);
         Ok(facts)
     }
 
@@ -162,7 +162,7 @@ impl<'t> DeviceTarget<'t> {
         for (device, ctx) in contexts.enumerate() {
             let attribute = |attribute| self.driver.device_attribute(ctx, attribute);
             if device == Device::FIRST {
-                tuning = Tuning::of((attribute(75)?, attribute(76)?));
+                tuning = Tuning::for_capability((attribute(75)?, attribute(76)?));
             }
             let (multiprocessors, registers) = (attribute(16)?, attribute(82)?);
             self.multiprocessors.push(multiprocessors);
@@ -194,7 +194,7 @@ impl<'t> DeviceTarget<'t> {
     }
 
     /// Records the kernels whose launches cannot be changed, with the reasons.
-    fn refusals(&self, facts: &mut LaunchFacts, allowed: Allowed) {
+    fn record_refusals(&self, facts: &mut LaunchFacts, allowed: Allowed) {
         let modules = &*self.modules;
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
             facts.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
@@ -230,8 +230,8 @@ impl<'t> DeviceTarget<'t> {
     }
 
     /// Generates and loads variants, all of a module at once.
-    fn make<'w>(&self, wanted: impl Iterator<Item = (KernelId, &'w Wanted)>) {
-        let mut of_module: BTreeMap<(Device, usize), (KernelId, Vec<Wanted>)> = BTreeMap::new();
+    fn make<'w>(&self, wanted: impl Iterator<Item = (KernelId, &'w VariantRequest)>) {
+        let mut of_module: BTreeMap<(Device, usize), (KernelId, Vec<VariantRequest>)> = BTreeMap::new();
         for (kernel, wanted) in wanted {
             let launched = self.kernels[kernel];
             let module = std::ptr::from_ref(launched.kernel.module).addr();
@@ -246,12 +246,12 @@ impl<'t> DeviceTarget<'t> {
     }
 
     /// Returns the requirements of a batch.
-    fn needs(&self, facts: &LaunchFacts, batch: &Batch) -> Option<(KernelId, Needs)> {
+    fn needs(&self, facts: &LaunchFacts, batch: &Batch) -> Option<(KernelId, BatchRequirements)> {
         let first = facts.launches[batch.members[0]].as_ref()?;
         let DeviceKernel { device, kernel } = self.kernels[first.kernel];
         let own = self.modules.loaded_info(device, kernel)?;
         let (threads, shared) = (first.block.iter().product(), first.shared);
-        let wanted = Wanted::of(kernel.entry, batch.members.len(), batch.axis, first.batch);
+        let wanted = VariantRequest::for_batch(kernel.entry, batch.members.len(), batch.axis, first.batch);
         // A setter may enlarge the grid arbitrarily.
         let launches = || batch.members.iter().filter_map(|&member| facts.launches[member].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
@@ -260,7 +260,7 @@ impl<'t> DeviceTarget<'t> {
         let held = first.wave / self.multiprocessors_of(first.kernel).max(1);
         let alone = Resources { blocks: held, registers: own.registers, local: own.local };
         let members = batch.members.len();
-        Some((first.kernel, Needs { wanted, own, members, threads, shared, alone, share }))
+        Some((first.kernel, BatchRequirements { wanted, own, members, threads, shared, alone, share }))
     }
 
     /// Loads a variant and checks it against the requirements. `free` is the number of registers that it uses
@@ -269,10 +269,10 @@ impl<'t> DeviceTarget<'t> {
         &self,
         facts: &LaunchFacts,
         kernel: KernelId,
-        needs: &Needs,
-        wanted: &Wanted,
+        needs: &BatchRequirements,
+        wanted: &VariantRequest,
         free: Option<u32>,
-    ) -> Result<Fit, Unfit> {
+    ) -> Result<FittedVariant, Unfit> {
         let DeviceKernel { device, kernel } = self.kernels[kernel];
         let module = self.modules.module(device, kernel);
         let variant = module.map_or_else(|| Err(NOT_LOADED.to_owned()), |module| module.variant(wanted));
@@ -286,32 +286,33 @@ impl<'t> DeviceTarget<'t> {
 pub(super) const NOT_LOADED: &str = "it is not loaded";
 
 impl Target for DeviceTarget<'_> {
-    type Batched = Variant;
-    type Fused = Fused;
+    type Batched = BatchedVariant;
+    type Fused = FusedKernel;
 
     fn batched(
         &mut self,
         facts: &LaunchFacts,
         batches: &Vector<BatchId, Batch>,
-    ) -> Vec<Result<Variant, Unfit>> {
-        let needs: Vec<Option<(KernelId, Needs)>> =
+    ) -> Vec<Result<BatchedVariant, Unfit>> {
+        let needs: Vec<Option<(KernelId, BatchRequirements)>> =
             batches.iter().map(|batch| self.needs(facts, batch)).collect();
         self.make(needs.iter().flatten().map(|(kernel, needs)| (*kernel, &needs.wanted)));
-        let plain = |of: &Option<(KernelId, Needs)>| match of {
+        let plain = |of: &Option<(KernelId, BatchRequirements)>| match of {
             Some((kernel, needs)) => self.fit(facts, *kernel, needs, &needs.wanted, None),
             None => Err(Unfit::Refused(NOT_LOADED.to_owned())),
         };
-        let plain: Vec<Result<Fit, Unfit>> = needs.iter().map(plain).collect();
-        let limited = |(of, fit): (&Option<(KernelId, Needs)>, &Result<Fit, Unfit>)| {
+        let plain: Vec<Result<FittedVariant, Unfit>> = needs.iter().map(plain).collect();
+        let limited = |(of, fit): (&Option<(KernelId, BatchRequirements)>, &Result<FittedVariant, Unfit>)| {
             let (kernel, needs) = of.as_ref()?;
             let registers = self.registers.get(self.kernels[*kernel].device).copied().unwrap_or(0);
             Some((*kernel, needs.limited(fit.as_ref().ok()?, registers)?))
         };
-        let limited: Vec<Option<(KernelId, Wanted)>> = needs.iter().zip(&plain).map(limited).collect();
+        let limited: Vec<Option<(KernelId, VariantRequest)>> =
+            needs.iter().zip(&plain).map(limited).collect();
         self.make(limited.iter().flatten().map(|(kernel, wanted)| (*kernel, wanted)));
         let mut chosen = Vec::with_capacity(needs.len());
         for ((of, plain), limited) in needs.iter().zip(plain).zip(&limited) {
-            let choose = |plain: Fit| {
+            let choose = |plain: FittedVariant| {
                 let (kernel, needs) = of.as_ref().ok_or_else(|| Unfit::Refused(NOT_LOADED.to_owned()))?;
                 let free = Some(plain.resources.registers);
                 let limited =
@@ -329,11 +330,11 @@ impl Target for DeviceTarget<'_> {
         program: &Program,
         chains: &Vector<ChainId, Chain>,
         forward: bool,
-    ) -> Vec<Result<Fused, (KernelId, UnfitChain)>> {
-        self.fused_of_all(facts, program, chains, forward)
+    ) -> Vec<Result<FusedKernel, (KernelId, UnfitChain)>> {
+        self.load_fused_kernels(facts, program, chains, forward)
     }
 
-    fn in_registers(fused: &Fused) -> Option<&Arc<Forward>> {
+    fn in_registers(fused: &FusedKernel) -> Option<&Arc<ForwardingPlan>> {
         fused.forward.as_ref()
     }
 
@@ -350,13 +351,13 @@ fn number_of(statement: StatementId) -> u64 {
 
 /// Returns a bound on the loop iterations of a launch: the product of the scalars that bound them. A scalar of
 /// 0, such as the start of a loop, counts as 1.
-fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> TripCount {
+fn trip_count(launch: &LaunchRecord, words: &[Word], entry: &KernelEntry) -> TripCount {
     if entry.by_data {
         return TripCount::ByData;
     }
     let mut turns: Option<u64> = None;
     let mut at = size(launch.first);
-    for (param, bounds) in launch.kernel.params.iter().zip(&entry.turns) {
+    for (param, bounds) in launch.kernel.params.iter().zip(&entry.bounds_trips) {
         if *bounds && !(param.is_scalar() && param.dense && param.words() == 1) {
             return TripCount::Unknown;
         }
@@ -370,20 +371,22 @@ fn turns(launch: &LaunchRecord, words: &[Word], entry: &Entry) -> TripCount {
 
 /// Returns the scalars that determine the kernel's trip counts. If they depend on data, or on a value that
 /// cannot be compared, adds a number that is unique to the statement.
-fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
+fn work(launch: &LaunchRecord, words: &[Word], entry: &KernelEntry, statement: StatementId) -> Vec<u64> {
     let mut values = Vec::new();
     if entry.by_data {
         values.push(number_of(statement));
     }
     let mut at = size(launch.first);
-    for (param, deciding) in launch.kernel.params.iter().zip(&entry.deciding) {
-        match deciding {
-            Deciding::No => {}
-            Deciding::ByValue if param.is_scalar() && param.dense => values.push(cuda::number(words[at])),
+    for (param, influences) in launch.kernel.params.iter().zip(&entry.influences) {
+        match influences {
+            TripInfluence::No => {}
+            TripInfluence::ByValue if param.is_scalar() && param.dense => {
+                values.push(cuda::number(words[at]))
+            }
             // The trip count depends on the memory at this address, which counts as data.
-            Deciding::ByValue if !param.is_scalar() => {}
+            TripInfluence::ByValue if !param.is_scalar() => {}
             // The padding of a structure has no defined value.
-            Deciding::ByValue | Deciding::Unknown => values.push(number_of(statement)),
+            TripInfluence::ByValue | TripInfluence::Unknown => values.push(number_of(statement)),
         }
         at += param.words();
     }

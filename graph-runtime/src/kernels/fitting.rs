@@ -1,21 +1,21 @@
 //! Chooses the variant of a batch's kernel: the plain one, or one with limited registers. The driver reports
 //! the resources of each once it is loaded. The cost model then picks one, or rejects the batch.
 
-use cuweave_core::launches::residency::{cost, most_of, needed};
+use cuweave_core::launches::residency::{cost, max_cost, needed};
 use cuweave_core::launches::{Resources, Tuning, Unfit};
 
 use crate::cuda::Driver;
 use crate::error::Error;
 
 use super::function::FunctionInfo;
-use super::limits::most_registers;
-use super::variants::{Variant, Wanted};
+use super::limits::max_registers;
+use super::variants::{BatchedVariant, VariantRequest};
 
 /// The requirements of a batch.
 #[derive(Clone, Debug)]
-pub(super) struct Needs {
+pub(super) struct BatchRequirements {
     /// The plain variant.
-    pub wanted: Wanted,
+    pub wanted: VariantRequest,
     /// The kernel's own function, whose attributes the variant copies.
     pub own: FunctionInfo,
     /// The number of members.
@@ -32,13 +32,13 @@ pub(super) struct Needs {
 
 /// A variant that can run a batch. Its cost is in thousandths of the kernel's time.
 #[derive(Clone, Debug)]
-pub(super) struct Fit {
-    pub variant: Variant,
+pub(super) struct FittedVariant {
+    pub variant: BatchedVariant,
     pub cost: u64,
     pub resources: Resources,
 }
 
-impl Needs {
+impl BatchRequirements {
     /// Checks a loaded variant against the requirements, and computes its cost.
     ///
     /// `free` is the number of registers that the variant would use without a limit. `None` if it has no limit.
@@ -46,13 +46,13 @@ impl Needs {
         &self,
         driver: &Driver,
         tuning: &Tuning,
-        variant: Variant,
+        variant: BatchedVariant,
         free: Option<u32>,
-    ) -> Result<Fit, Unfit> {
+    ) -> Result<FittedVariant, Unfit> {
         let failed = |failure| Unfit::Refused(Error::from(failure).to_string());
         let info = &variant.info;
-        if info.most_threads < self.threads {
-            let (most, threads) = (info.most_threads, self.threads);
+        if info.max_threads < self.threads {
+            let (most, threads) = (info.max_threads, self.threads);
             return Err(Unfit::Refused(format!(
                 "many launches in one take blocks of {most} threads at most, not of {threads}"
             )));
@@ -61,16 +61,16 @@ impl Needs {
         let blocks = driver.blocks_per_sm(info.function, self.threads, self.shared).map_err(failed)?;
         let resources = Resources { blocks, registers: info.registers, local: info.local };
         let cost = cost(tuning, self.alone, resources, free.unwrap_or(info.registers), self.share);
-        Ok(Fit { variant, cost, resources })
+        Ok(FittedVariant { variant, cost, resources })
     }
 
     /// Returns a variant with so few registers that the missing blocks fit on a multiprocessor. `None` if no
     /// blocks are missing, or registers are not the cause. `registers` is the number of registers per
     /// multiprocessor.
-    pub fn limited(&self, fit: &Fit, registers: u32) -> Option<Wanted> {
+    pub fn limited(&self, fit: &FittedVariant, registers: u32) -> Option<VariantRequest> {
         let needed = needed(self.share, self.alone);
         let lacks = fit.resources.blocks < needed && fit.resources.registers > self.alone.registers;
-        let most = most_registers(registers, needed, self.threads);
+        let most = max_registers(registers, needed, self.threads);
         (lacks && most > 0).then(|| self.wanted.limited(most))
     }
 
@@ -78,9 +78,9 @@ impl Needs {
     pub fn choose(
         &self,
         tuning: &Tuning,
-        plain: Fit,
-        limited: Option<Result<Fit, Unfit>>,
-    ) -> Result<Variant, Unfit> {
+        plain: FittedVariant,
+        limited: Option<Result<FittedVariant, Unfit>>,
+    ) -> Result<BatchedVariant, Unfit> {
         let limited = limited.and_then(Result::ok);
         let of_limited = limited.as_ref().map(|fit| fit.resources);
         let of_plain = plain.resources;
@@ -88,7 +88,7 @@ impl Needs {
             Some(limited) if limited.cost < plain.cost => limited,
             _ => plain,
         };
-        let most = most_of(tuning, self.alone, self.share);
+        let most = max_cost(tuning, self.alone, self.share);
         if best.cost <= most {
             return Ok(best.variant);
         }

@@ -9,7 +9,7 @@ use cuweave_core::index::{Vector, narrow};
 use cuweave_core::ir::{BufferId, Origin, Program, StatementId};
 use cuweave_core::launches::Chain;
 use cuweave_core::operation::ChainId;
-use cuweave_ptx::coverage::{self, Forward, Member, Pointer};
+use cuweave_ptx::coverage::{self, BufferPointer, ChainMember, ForwardingPlan};
 
 use super::facts::DeviceTarget;
 
@@ -32,17 +32,17 @@ impl DeviceTarget<'_> {
         program: &Program,
         users: &Users,
         chain: &Chain,
-    ) -> Option<Arc<Forward>> {
-        let mut all: Option<Forward> = None;
+    ) -> Option<Arc<ForwardingPlan>> {
+        let mut all: Option<ForwardingPlan> = None;
         for members in chain.chains() {
             let forward = self.forward_one(facts, program, users, members)?;
             let Some(all) = &mut all else {
                 all = Some(forward);
                 continue;
             };
-            all.left_out.extend(&forward.left_out);
-            all.left_out.sort_unstable();
-            if (Forward { left_out: all.left_out.clone(), ..forward }) != *all {
+            all.elided.extend(&forward.elided);
+            all.elided.sort_unstable();
+            if (ForwardingPlan { elided: all.elided.clone(), ..forward }) != *all {
                 return None;
             }
         }
@@ -58,9 +58,9 @@ impl DeviceTarget<'_> {
         program: &Program,
         users: &Users,
         chain: &[StatementId],
-    ) -> Option<Forward> {
+    ) -> Option<ForwardingPlan> {
         let block = facts.launches[chain[0]].as_ref()?.block;
-        let members: Option<Vec<Member<'_>>> =
+        let members: Option<Vec<ChainMember<'_>>> =
             chain.iter().map(|&member| self.member(facts, program, member)).collect();
         let members_of: BTreeSet<StatementId> = chain.iter().copied().collect();
         let ends = |buffer: u32| {
@@ -69,10 +69,15 @@ impl DeviceTarget<'_> {
                 && !program.outputs.contains(&buffer)
                 && users.get(&buffer).is_some_and(|users| users.iter().all(|user| members_of.contains(user)))
         };
-        Some(coverage::forward(&members?, block, &ends))
+        Some(coverage::plan_forwarding(&members?, block, &ends))
     }
 
-    fn member(&self, facts: &LaunchFacts, program: &Program, statement: StatementId) -> Option<Member<'_>> {
+    fn member(
+        &self,
+        facts: &LaunchFacts,
+        program: &Program,
+        statement: StatementId,
+    ) -> Option<ChainMember<'_>> {
         let launch = facts.launches[statement].as_ref()?;
         let located = self.located.get(&statement)?;
         let kernel = self.kernels[launch.kernel].kernel;
@@ -80,9 +85,9 @@ impl DeviceTarget<'_> {
         let accesses = program.statements[statement].accesses.iter().zip(&located.offsets);
         let pointer =
             |((parameter, _), (access, &at)): ((usize, _), (&cuweave_core::ir::Access, &Option<u64>))| {
-                Pointer { parameter: narrow(parameter), buffer: access.buffer.as_u32(), at }
+                BufferPointer { parameter: narrow(parameter), buffer: access.buffer.as_u32(), at }
             };
-        Some(Member {
+        Some(ChainMember {
             sites: &located.sites,
             pointers: pointers.zip(accesses).map(pointer).collect(),
             shares: located.of.facts.shares || launch.shared > 0,

@@ -6,7 +6,7 @@ use crate::cuda::{Driver, Failure, Function};
 pub(crate) struct FunctionInfo {
     pub function: Function,
     /// The maximum number of threads per block.
-    pub most_threads: u32,
+    pub max_threads: u32,
     /// The static shared memory per block, in bytes.
     pub shared: u32,
     /// The local memory per thread, in bytes.
@@ -32,7 +32,7 @@ const REQUIRED_CLUSTER: [u32; 3] = [11, 12, 13];
 
 impl FunctionInfo {
     /// Queries the attributes of a function.
-    pub fn of(
+    pub fn query(
         driver: &Driver,
         function: Function,
         required_block: Option<[u32; 3]>,
@@ -42,7 +42,7 @@ impl FunctionInfo {
         let in_clusters = required != [0; 3] || ask(CLUSTER_SIZE_MUST_BE_SET)? != 0;
         Ok(FunctionInfo {
             function,
-            most_threads: ask(MAX_THREADS_PER_BLOCK)?,
+            max_threads: ask(MAX_THREADS_PER_BLOCK)?,
             shared: ask(SHARED_SIZE_BYTES)?,
             local: ask(LOCAL_SIZE_BYTES)?,
             dynamic_shared: ask(MAX_DYNAMIC_SHARED_SIZE_BYTES)?,

@@ -10,37 +10,37 @@ use cuweave_core::ids::{Device, KernelId};
 use cuweave_core::index::{Vector, narrow, size, wide};
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::{
-    Blocks, Chain, Change, Footing, Fusing, Launch, LeftAlone, NamedKernel, UnfitChain,
+    BlockFootprint, Blocks, Chain, Change, Fusing, Launch, LeftAlone, NamedKernel, UnfitChain,
 };
 use cuweave_core::operation::ChainId;
 use cuweave_ptx as ptx;
-use cuweave_ptx::coverage::{self, Forward, Outline, Region, Sites};
+use cuweave_ptx::coverage::{self, AccessSites, BackwardSlice, ForwardingPlan, Region};
 use cuweave_ptx::rewrite::{self, Fusion};
 
 use crate::cuda::{self, Driver, Word};
-use crate::error::{Error, one_line};
+use crate::error::{Error, load_failure_line};
 
 use super::code;
-use super::coverage::Cache;
+use super::coverage::SharedCache;
 use super::declaration::Kernel;
 use super::facts::{DeviceKernel, DeviceTarget, NOT_LOADED};
 use super::forwarding::users;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
-use super::located::{Located, Outlined};
+use super::located::{LocatedLaunch, OutlinedKernel};
 use super::module::LoadedModule;
 use super::param::Param;
 use super::record::LaunchRecord;
-use super::variants::{Chained, Fused, shape_of};
+use super::variants::{FusedKernel, FusionRequest, grid_shape};
 
 /// The accesses of launches, keyed by the kernel, the configuration and the scalars.
-static FOOTPRINTS: Cache<Vec<u64>, Footprint> = Cache::new();
+static FOOTPRINTS: SharedCache<Vec<u64>, Footprint> = SharedCache::new();
 
 #[derive(Clone)]
 struct Footprint {
     /// The bytes that each block reads and writes. Two entries for each buffer.
     regions: Arc<[Arc<Region>]>,
     /// The loads and stores of each thread.
-    sites: Arc<Sites>,
+    sites: Arc<AccessSites>,
 }
 
 impl LoadedModule {
@@ -61,28 +61,28 @@ impl LoadedModule {
                 let facts = rewrite::fusible(module, kernel.entry).map_err(|why| why.to_string())?;
                 let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();
                 let number = |parameter: &ptx::Parameter<'_>| {
-                    matches!(parameter.class(), ptx::Class::Integer | ptx::Class::Bits)
+                    matches!(parameter.class(), ptx::TypeClass::Integer | ptx::TypeClass::Bits)
                         && parameter.size() <= 8
                 };
                 let parameters = module.entry(kernel.entry).map_or(&[][..], |entry| &entry.parameters);
                 let scalars: Vec<bool> =
                     parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && number(one)).collect();
                 let analysis = analysis.get_or_insert_with(|| ptx::Analysis::new(module));
-                let taken = ptx::Taken {
+                let taken = ptx::ParameterKinds {
                     pointers: &pointers,
                     never_null: &pointers,
                     scalars: &scalars,
-                    ..ptx::Taken::default()
+                    ..ptx::ParameterKinds::default()
                 };
-                let outline = analysis.accesses(kernel.entry, taken);
-                Ok(Arc::new(Outlined { outline, facts }))
+                let outline = analysis.slice_accesses(kernel.entry, taken);
+                Ok(Arc::new(OutlinedKernel { outline, facts }))
             });
         }
     }
 
     /// Returns the outline of a kernel's accesses, or the reason that the kernel cannot be fused. `None` for
     /// machine code.
-    fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<Outlined>, String>> {
+    fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<OutlinedKernel>, String>> {
         let entry = self.entry(kernel.entry)?;
         if kernel.absent != 0 {
             return Some(Err("a launch of it gives none for an optional buffer".to_owned()));
@@ -97,7 +97,11 @@ impl LoadedModule {
     }
 
     /// Returns a fused kernel whose first part is in this module. Loads it if needed.
-    fn fused(&self, wanted: Chained, parts: &[(&ptx::Module<'_>, &str)]) -> Result<Fused, String> {
+    fn fused(
+        &self,
+        wanted: FusionRequest,
+        parts: &[(&ptx::Module<'_>, &str)],
+    ) -> Result<FusedKernel, String> {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, made)) = variants.fused.iter().find(|(made, _)| *made == wanted) {
             return made.clone();
@@ -112,10 +116,10 @@ impl LoadedModule {
 
     fn load_fused(
         &self,
-        wanted: &Chained,
+        wanted: &FusionRequest,
         parts: &[(&ptx::Module<'_>, &str)],
-    ) -> Result<(cuda::RawModule, Fused), String> {
-        let Chained { block, waits, ref forward, stack, .. } = *wanted;
+    ) -> Result<(cuda::RawModule, FusedKernel), String> {
+        let FusionRequest { block, waits, ref forward, stack, .. } = *wanted;
         let mut name = "cuweave_fused".to_owned();
         while parts.iter().any(|(module, _)| module.text.contains(&name)) {
             name.push('_');
@@ -128,13 +132,13 @@ impl LoadedModule {
         }
         .map_err(|why| why.to_string())?;
         let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
-            format!("the driver does not take the fused kernel: {}", one_line(failure, &log))
+            format!("the driver does not take the fused kernel: {}", load_failure_line(failure, &log))
         })?;
         let failed = |failure| Error::from(failure).to_string();
         let loaded = self.driver.function(raw, &name).map_err(failed).and_then(|function| {
             let function = function.ok_or("the driver does not find the fused kernel")?;
-            let info = FunctionInfo::of(self.driver, function, None).map_err(failed)?;
-            Ok(Fused { info, table: Arc::new(table), stack, forward: forward.clone() })
+            let info = FunctionInfo::query(self.driver, function, None).map_err(failed)?;
+            Ok(FusedKernel { info, table: Arc::new(table), stack, forward: forward.clone() })
         });
         match loaded {
             Ok(made) => Ok((raw, made)),
@@ -194,7 +198,7 @@ impl DeviceTarget<'_> {
         let Footprint { regions, sites } = footprint(&of.outline, launch, words, is_set);
         let footings = (regions.len() == 2 * offsets.len()).then(|| {
             let pairs = regions.chunks_exact(2).zip(&offsets);
-            let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| Footing {
+            let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| BlockFootprint {
                 at: *at,
                 reads: pair[0].clone(),
                 writes: pair[1].clone(),
@@ -208,35 +212,35 @@ impl DeviceTarget<'_> {
         if let (Some(fuse), Some(launch)) = (fuse, &mut facts.launches[statement]) {
             launch.fuse = Fusing::With(fuse);
             if footings.is_some() {
-                self.located.insert(statement, Located { of, sites, offsets });
+                self.located.insert(statement, LocatedLaunch { of, sites, offsets });
             }
         }
     }
 
     /// Loads the fused kernels of chains. Implements [`Target::fused`](cuweave_core::compile::Target::fused).
-    pub(super) fn fused_of_all(
+    pub(super) fn load_fused_kernels(
         &self,
         facts: &LaunchFacts,
         program: &Program,
         chains: &Vector<ChainId, Chain>,
         forwards: bool,
-    ) -> Vec<Result<Fused, (KernelId, UnfitChain)>> {
+    ) -> Vec<Result<FusedKernel, (KernelId, UnfitChain)>> {
         let users = forwards.then(|| users(program, chains));
         let fused = |chain: &Chain| {
             let forward = users.as_ref().and_then(|users| self.forward(facts, program, users, chain));
-            self.fused_of(facts, chain, forward)
+            self.load_fused_kernel(facts, chain, forward)
         };
         chains.iter().map(fused).collect()
     }
 
     /// Returns the fused kernel of a chain, or the kernel that must not be fused, with the reason. If the
     /// kernel with elements in registers cannot be used, falls back to the one through memory.
-    fn fused_of(
+    fn load_fused_kernel(
         &self,
         facts: &LaunchFacts,
         chain: &Chain,
-        forward: Option<Arc<Forward>>,
-    ) -> Result<Fused, (KernelId, UnfitChain)> {
+        forward: Option<Arc<ForwardingPlan>>,
+    ) -> Result<FusedKernel, (KernelId, UnfitChain)> {
         let of = |members: &[StatementId]| -> Vec<&Launch> {
             members.iter().filter_map(|&id| facts.launches[id].as_ref()).collect()
         };
@@ -268,27 +272,27 @@ impl DeviceTarget<'_> {
         let threads: u32 = first.block.iter().product();
         let shared = launches.iter().map(|launch| launch.shared).max().unwrap_or(0);
         let blocks: Blocks = chain.chains().flat_map(of).step_by(chain.length()).map(Launch::blocks).sum();
-        let needed = blocks.most_of(self.multiprocessors_of(first.kernel));
+        let needed = blocks.max_per_multiprocessor(self.multiprocessors_of(first.kernel));
         let parts_of = kernels.iter().map(|&kernel| std::ptr::from_ref(kernel).addr()).collect();
-        let stack = chain.stack.map(|stack| (narrow(stack.chains), shape_of(stack.axis)));
-        let wanted = Chained { parts: parts_of, block: first.block, waits, forward, stack };
-        let made = |wanted: Chained| {
+        let stack = chain.stack.map(|stack| (narrow(stack.chains), grid_shape(stack.axis)));
+        let wanted = FusionRequest { parts: parts_of, block: first.block, waits, forward, stack };
+        let made = |wanted: FusionRequest| {
             let fused = module.fused(wanted, &parts).map_err(UnfitChain::Refused)?;
-            serves(driver, &infos, &fused.info, threads, shared, needed)?;
+            check_resources(driver, &infos, &fused.info, threads, shared, needed)?;
             Ok(fused)
         };
         if wanted.forward.is_some()
-            && let Ok::<Fused, UnfitChain>(fused) = made(wanted.clone())
+            && let Ok::<FusedKernel, UnfitChain>(fused) = made(wanted.clone())
         {
             return Ok(fused);
         }
-        made(Chained { forward: None, ..wanted }).map_err(refused)
+        made(FusionRequest { forward: None, ..wanted }).map_err(refused)
     }
 }
 
 /// Checks that a fused kernel supports the launch, needs no more local memory than its largest part, and keeps
 /// the occupancy of each part, or the one that its grid needs. Returns the reason if not.
-fn serves(
+fn check_resources(
     driver: &Driver,
     parts: &[FunctionInfo],
     fused: &FunctionInfo,
@@ -297,8 +301,8 @@ fn serves(
     needed: u32,
 ) -> Result<(), UnfitChain> {
     let failed = |failure| UnfitChain::Refused(Error::from(failure).to_string());
-    if fused.most_threads < threads {
-        let most = fused.most_threads;
+    if fused.max_threads < threads {
+        let most = fused.max_threads;
         return Err(UnfitChain::Refused(format!(
             "the fused kernel takes blocks of {most} threads at most, not of {threads}"
         )));
@@ -332,7 +336,7 @@ fn serves(
 
 /// Returns the accesses of a launch.
 fn footprint(
-    outline: &Outline,
+    outline: &BackwardSlice,
     launch: &LaunchRecord,
     words: &[Word],
     is_set: &dyn Fn(u32) -> bool,
@@ -353,8 +357,8 @@ fn footprint(
         key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
     }
     FOOTPRINTS.get_or_make(&key, || {
-        let launch = coverage::Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
-        let (regions, sites) = outline.accesses(&launch);
+        let launch = coverage::LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar };
+        let (regions, sites) = outline.footprint_and_sites(&launch);
         Footprint { regions: regions.into_iter().map(Arc::new).collect(), sites: Arc::new(sites) }
     })
 }

@@ -56,7 +56,7 @@ enum Image {
 
 /// The device and the driver that load the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct LoadTarget {
     /// The device's compute capability.
     pub capability: Version,
     /// The driver's CUDA version.
@@ -65,13 +65,13 @@ pub(crate) struct Target {
 
 /// Explains why the driver rejected an image with this code, as lines of `note:` and `help:`, each after a line
 /// break. Empty if the code is not about images or nothing is known.
-pub(crate) fn explain(bytes: &[u8], code: u32, target: Target) -> String {
+pub(crate) fn explain(bytes: &[u8], code: u32, target: LoadTarget) -> String {
     if ![NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION, INVALID_IMAGE].contains(&code) {
         return String::new();
     }
     let device = format!("{}.{}", target.capability.0, target.capability.1);
     let number = 10 * target.capability.0 + target.capability.1;
-    match Image::of(bytes) {
+    match Image::parse(bytes) {
         Image::Text { version: Some((major, minor)), .. } if code == UNSUPPORTED_PTX_VERSION => {
             let (has_major, has_minor) = target.driver;
             let note = format!(
@@ -146,7 +146,7 @@ impl Architecture {
 }
 
 impl Image {
-    fn of(bytes: &[u8]) -> Image {
+    fn parse(bytes: &[u8]) -> Image {
         if bytes.starts_with(b"\x7fELF") {
             return Image::Cubin(cubin(bytes));
         }
@@ -221,7 +221,7 @@ fn fat(bytes: &[u8]) -> Image {
 mod tests {
     use super::*;
 
-    const HOPPER: Target = Target { capability: (9, 0), driver: (13, 0) };
+    const HOPPER: LoadTarget = LoadTarget { capability: (9, 0), driver: (13, 0) };
 
     fn text(version: &str, target: &str) -> Vec<u8> {
         format!("// made by hand\n.version {version}\n.target {target}\n.address_size 64\n").into_bytes()
@@ -267,7 +267,7 @@ mod tests {
             "\nnote: its `.target` is `sm_100a`, and the device has compute capability 9.0\nhelp: compile it \
             for `sm_90` or older"
         );
-        let older = Target { capability: (12, 0), ..HOPPER };
+        let older = LoadTarget { capability: (12, 0), ..HOPPER };
         assert!(
             explain(&text("8.6", "sm_90a"), INVALID_PTX, older).contains("compile it for `sm_90`, which")
         );

@@ -11,7 +11,7 @@ use super::declaration::Kernel;
 use super::function::FunctionInfo;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct DeviceLimits {
     threads: u32,
     block: [u32; 3],
     grid: [u32; 3],
@@ -34,16 +34,16 @@ pub struct Limits {
 /// tables.
 const REGISTER_STEP: u64 = 256;
 /// The maximum number of registers per thread, on every device.
-const MOST_REGISTERS: u32 = 255;
+const MAX_REGISTERS: u32 = 255;
 /// The maximum number of blocks per cluster that every device with clusters supports.
 const PORTABLE_CLUSTER: u64 = 8;
 
-impl Limits {
+impl DeviceLimits {
     /// Queries the limits of a device.
-    pub(crate) fn of(driver: &Driver, ctx: &CudaContext) -> Result<Limits> {
+    pub(crate) fn query(driver: &Driver, ctx: &CudaContext) -> Result<DeviceLimits> {
         // Values of `CUdevice_attribute`.
         let ask = |attribute| driver.device_attribute(ctx, attribute).map_err(Error::from);
-        Ok(Limits {
+        Ok(DeviceLimits {
             threads: ask(1)?,
             block: [ask(2)?, ask(3)?, ask(4)?],
             grid: [ask(5)?, ask(6)?, ask(7)?],
@@ -89,7 +89,7 @@ impl Limits {
         }
         let most = u64::from(of_each) * u64::from(self.multiprocessors);
         let blocks = grid.iter().fold(1u64, |all, &count| all.saturating_mul(count.into()));
-        if blocks > most { Err(ConfigFault::NotResident { kernel, grid, most }) } else { Ok(()) }
+        if blocks > most { Err(ConfigFault::NotResident { kernel, grid, max: most }) } else { Ok(()) }
     }
 
     fn extents(&self, shape: &LaunchShape) -> std::result::Result<(), ConfigFault> {
@@ -103,7 +103,7 @@ impl Limits {
                     return Err(ConfigFault::ZeroExtent { part, axis });
                 }
                 if extent > most {
-                    return Err(ConfigFault::Extent { part, axis, extent, most });
+                    return Err(ConfigFault::Extent { part, axis, extent, max: most });
                 }
             }
         }
@@ -119,17 +119,17 @@ impl Limits {
         // No overflow: the extents are within the device's limits.
         let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
         if threads > u64::from(self.threads) {
-            return Err(ConfigFault::Threads { threads, most: self.threads });
+            return Err(ConfigFault::Threads { threads, max: self.threads });
         }
         if let Some(required) = info.required_block.filter(|required| *required != block) {
             return Err(ConfigFault::RequiredBlock { block, kernel, required });
         }
         if registers(threads, info.registers) > u64::from(self.registers) {
             let (each, most) = (info.registers, self.registers);
-            return Err(ConfigFault::Registers { threads, each, kernel, most });
+            return Err(ConfigFault::Registers { threads, each, kernel, max: most });
         }
-        if threads > u64::from(info.most_threads) {
-            return Err(ConfigFault::ThreadsOfKernel { threads, kernel, most: info.most_threads });
+        if threads > u64::from(info.max_threads) {
+            return Err(ConfigFault::ThreadsOfKernel { threads, kernel, max: info.max_threads });
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ impl Limits {
     ) -> std::result::Result<(), ConfigFault> {
         let (own, most) = (info.shared, self.shared[0].max(self.shared[1]));
         if u64::from(own) + u64::from(shared) > u64::from(most) {
-            return Err(ConfigFault::SharedMemory { shared, own, kernel, most });
+            return Err(ConfigFault::SharedMemory { shared, own, kernel, max: most });
         }
         Ok(())
     }
@@ -160,8 +160,8 @@ impl Limits {
         if !self.clusters {
             return Err(ConfigFault::NoClusters { kernel });
         }
-        if Blocks::of(cluster) > Blocks::new(PORTABLE_CLUSTER) {
-            return Err(ConfigFault::LargeClusters { kernel, cluster, most: PORTABLE_CLUSTER });
+        if Blocks::from_grid(cluster) > Blocks::new(PORTABLE_CLUSTER) {
+            return Err(ConfigFault::LargeClusters { kernel, cluster, max: PORTABLE_CLUSTER });
         }
         if grid.iter().zip(cluster).any(|(grid, cluster)| !grid.is_multiple_of(cluster)) {
             return Err(ConfigFault::GridOfClusters { grid, cluster, kernel });
@@ -172,11 +172,11 @@ impl Limits {
 
 /// Returns the maximum number of registers per thread with which `blocks` blocks fit on a multiprocessor of
 /// `registers` registers. Each of its partitions holds whole warps.
-pub(crate) fn most_registers(registers: u32, blocks: u32, threads: u32) -> u32 {
+pub(crate) fn max_registers(registers: u32, blocks: u32, threads: u32) -> u32 {
     const PARTITIONS: u32 = 4;
     let warps = blocks.saturating_mul(threads.div_ceil(32)).div_ceil(PARTITIONS).max(1);
     let of_warp = u64::from(registers / PARTITIONS / warps) / REGISTER_STEP * REGISTER_STEP;
-    u32::try_from(of_warp / 32).unwrap_or(MOST_REGISTERS).min(MOST_REGISTERS)
+    u32::try_from(of_warp / 32).unwrap_or(MAX_REGISTERS).min(MAX_REGISTERS)
 }
 
 /// Returns the number of registers per block: per warp, rounded up to the allocation step.
@@ -193,7 +193,7 @@ mod tests {
     static MODULE: Module = Module::new("none", &[]);
     static KERNEL: Kernel = Kernel::new("k", &MODULE, &[]);
 
-    const HOPPER: Limits = Limits {
+    const HOPPER: DeviceLimits = DeviceLimits {
         threads: 1024,
         block: [1024, 1024, 64],
         grid: [0x7fff_ffff, 65535, 65535],
@@ -207,7 +207,7 @@ mod tests {
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,
-        most_threads: 1024,
+        max_threads: 1024,
         shared: 0,
         local: 0,
         dynamic_shared: 48 << 10,
@@ -216,7 +216,7 @@ mod tests {
         cluster: None,
     };
 
-    fn check(limits: Limits, grid: u32, block: u32, shared: u32, info: FunctionInfo) -> Option<String> {
+    fn check(limits: DeviceLimits, grid: u32, block: u32, shared: u32, info: FunctionInfo) -> Option<String> {
         let shape = LaunchShape { grid: [grid, 1, 1], block: [block, 1, 1], shared };
         limits.check(&shape, &KERNEL, &info).err().map(|fault| fault.to_string())
     }
@@ -239,10 +239,10 @@ mod tests {
         for (blocks, threads, most) in
             [(12, 128, 40), (10, 128, 48), (8, 256, 32), (1, 1024, 64), (1, 32, 255), (32, 64, 32)]
         {
-            assert_eq!(most_registers(65_536, blocks, threads), most, "{blocks} of {threads}");
+            assert_eq!(max_registers(65_536, blocks, threads), most, "{blocks} of {threads}");
         }
-        assert_eq!(most_registers(0, 1, 32), 0);
-        assert_eq!(most_registers(65_536, u32::MAX, u32::MAX), 0);
+        assert_eq!(max_registers(0, 1, 32), 0);
+        assert_eq!(max_registers(65_536, u32::MAX, u32::MAX), 0);
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(check(HOPPER, 1, 32, 226 << 10, own), None);
         let error = check(HOPPER, 1, 32, (226 << 10) + 1, own).expect("too much");
         assert!(error.contains("1024 of `k`'s own, and the device has 232448"), "{error}");
-        let error = check(Limits { shared: [48 << 10, 0], ..HOPPER }, 1, 32, 64 << 10, PLAIN);
+        let error = check(DeviceLimits { shared: [48 << 10, 0], ..HOPPER }, 1, 32, 64 << 10, PLAIN);
         assert!(error.is_some_and(|error| error.contains("49152 a block")));
     }
 
@@ -263,7 +263,7 @@ mod tests {
         assert!(error.contains("6 x 1 x 1 blocks is no multiple of the clusters of 4 x 1 x 1"), "{error}");
         let error = check(HOPPER, 8, 32, 0, of([0; 3])).expect("nobody says the size");
         assert!(error.contains("cannot say yet"), "{error}");
-        let error = check(Limits { clusters: false, ..HOPPER }, 8, 32, 0, of([4, 1, 1]));
+        let error = check(DeviceLimits { clusters: false, ..HOPPER }, 8, 32, 0, of([4, 1, 1]));
         assert!(error.is_some_and(|error| error.contains("which the device has not")));
         assert!(check(HOPPER, 16, 32, 0, of([16, 1, 1])).is_some_and(|error| error.contains("more than 8")));
     }

@@ -93,21 +93,21 @@ impl<P: TakesFreshMoved<T>, T> Fits<P> for FreshMoved<T> {}
 
 impl<T> Shared<T> {
     /// Returns the mark of a statement's access to a field or element of an argument.
-    pub fn of<F: Lends<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: BufferPart<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<T> Unique<T> {
     /// Returns the mark of a statement's access to a field or element of an argument.
-    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: MutableBufferPart<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<T> Atomic<T> {
     /// Returns the mark of a statement's access to a field or element of an argument.
-    pub fn of<F: LendsMut<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: MutableBufferPart<Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
@@ -121,16 +121,16 @@ impl<T> Atomic<T> {
         function as `record(layer.inner)`",
     note = "a field that may be `None` is taken apart first: `if let Some(b) = layer.bias {{ .. }} else {{ .. }}`"
 )]
-pub trait Lends {
+pub trait BufferPart {
     /// The element type.
     type Element;
 }
 
-impl<T> Lends for bind::Shared<'_, T> {
+impl<T> BufferPart for bind::BoundShared<'_, T> {
     type Element = T;
 }
 
-impl<T> Lends for bind::Exclusive<'_, T> {
+impl<T> BufferPart for bind::BoundExclusive<'_, T> {
     type Element = T;
 }
 
@@ -143,22 +143,22 @@ impl<T> Lends for bind::Exclusive<'_, T> {
         function as `record(layer.inner)`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
 )]
-pub trait LendsMut {
+pub trait MutableBufferPart {
     /// The element type.
     type Element;
 }
 
-impl<T> LendsMut for bind::Exclusive<'_, T> {
+impl<T> MutableBufferPart for bind::BoundExclusive<'_, T> {
     type Element = T;
 }
 
 /// Returns the element type of a buffer in an argument.
-pub fn element<F: Lends<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
+pub fn element<F: BufferPart<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 
 /// Returns the element type of a mutable buffer in an argument.
-pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
+pub fn element_mut<F: MutableBufferPart<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T> {
     PhantomData
 }
 
@@ -168,7 +168,7 @@ pub fn element_mut<F: LendsMut<Element = T> + ?Sized, T>(_: &F) -> PhantomData<T
     label = "a `{Self}` cannot be lent to a graph function",
     note = "a scalar of a record is passed by value: `layer.d`"
 )]
-pub trait Lent<'v> {
+pub trait PassedShared<'v> {
     /// The type of the argument.
     type Argument;
 
@@ -184,7 +184,7 @@ pub trait Lent<'v> {
         a record is passed by value: `layer.d`",
     note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw205/"
 )]
-pub trait LentMut<'v> {
+pub trait PassedMut<'v> {
     /// The type of the argument.
     type Argument;
 
@@ -192,7 +192,7 @@ pub trait LentMut<'v> {
     fn lent_mut(&'v self) -> Self::Argument;
 }
 
-impl<'v, T> Lent<'v> for bind::Shared<'_, T> {
+impl<'v, T> PassedShared<'v> for bind::BoundShared<'_, T> {
     type Argument = Shared<T>;
 
     fn lent(&'v self) -> Shared<T> {
@@ -200,7 +200,7 @@ impl<'v, T> Lent<'v> for bind::Shared<'_, T> {
     }
 }
 
-impl<'v, T> Lent<'v> for bind::Exclusive<'_, T> {
+impl<'v, T> PassedShared<'v> for bind::BoundExclusive<'_, T> {
     type Argument = Shared<T>;
 
     fn lent(&'v self) -> Shared<T> {
@@ -208,7 +208,7 @@ impl<'v, T> Lent<'v> for bind::Exclusive<'_, T> {
     }
 }
 
-impl<'v, T> LentMut<'v> for bind::Exclusive<'_, T> {
+impl<'v, T> PassedMut<'v> for bind::BoundExclusive<'_, T> {
     type Argument = Unique<T>;
 
     fn lent_mut(&'v self) -> Unique<T> {
@@ -218,7 +218,7 @@ impl<'v, T> LentMut<'v> for bind::Exclusive<'_, T> {
 
 macro_rules! lists {
     ($({$($generics:tt)*} $list:ty => $lent:ty;)*) => {$(
-        impl<'v, L: 'v, $($generics)*> Lent<'v> for $list {
+        impl<'v, L: 'v, $($generics)*> PassedShared<'v> for $list {
             type Argument = &'v $lent;
 
             fn lent(&'v self) -> &'v $lent {
@@ -226,7 +226,7 @@ macro_rules! lists {
             }
         }
 
-        impl<'v, L: 'v, $($generics)*> LentMut<'v> for $list {
+        impl<'v, L: 'v, $($generics)*> PassedMut<'v> for $list {
             type Argument = &'v $lent;
 
             fn lent_mut(&'v self) -> &'v $lent {
@@ -240,33 +240,33 @@ lists! {
     {const N: usize} [L; N] => [L; N];
 }
 
-impl<'v, L> Lent<'v> for bind::Optional<L> {
-    type Argument = bind::SomeOrNone<L>;
+impl<'v, L> PassedShared<'v> for bind::Optional<L> {
+    type Argument = bind::BufferPresence<L>;
 
-    fn lent(&'v self) -> bind::SomeOrNone<L> {
-        bind::SomeOrNone::of(self)
+    fn lent(&'v self) -> bind::BufferPresence<L> {
+        bind::BufferPresence::from_bound(self)
     }
 }
 
-impl<'v, L> LentMut<'v> for bind::Optional<L> {
-    type Argument = bind::SomeOrNone<L>;
+impl<'v, L> PassedMut<'v> for bind::Optional<L> {
+    type Argument = bind::BufferPresence<L>;
 
-    fn lent_mut(&'v self) -> bind::SomeOrNone<L> {
-        bind::SomeOrNone::of(self)
+    fn lent_mut(&'v self) -> bind::BufferPresence<L> {
+        bind::BufferPresence::from_bound(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: Lends> Lends for bind::TypeOfBuffer<B> {
+impl<B: BufferPart> BufferPart for bind::BufferType<B> {
     type Element = B::Element;
 }
 
 #[diagnostic::do_not_recommend]
-impl<B: LendsMut> LendsMut for bind::TypeOfBuffer<B> {
+impl<B: MutableBufferPart> MutableBufferPart for bind::BufferType<B> {
     type Element = B::Element;
 }
 
-impl<B: Lends> Lent<'_> for bind::TypeOfBuffer<B> {
+impl<B: BufferPart> PassedShared<'_> for bind::BufferType<B> {
     type Argument = Shared<B::Element>;
 
     fn lent(&self) -> Shared<B::Element> {
@@ -274,7 +274,7 @@ impl<B: Lends> Lent<'_> for bind::TypeOfBuffer<B> {
     }
 }
 
-impl<B: LendsMut> LentMut<'_> for bind::TypeOfBuffer<B> {
+impl<B: MutableBufferPart> PassedMut<'_> for bind::BufferType<B> {
     type Argument = Unique<B::Element>;
 
     fn lent_mut(&self) -> Unique<B::Element> {
@@ -288,26 +288,26 @@ pub trait DeclaredInOption {
     type Parameter;
 }
 
-impl<T> DeclaredInOption for bind::Shared<'_, T> {
+impl<T> DeclaredInOption for bind::BoundShared<'_, T> {
     type Parameter = Read<T>;
 }
 
-impl<T> DeclaredInOption for bind::Exclusive<'_, T> {
+impl<T> DeclaredInOption for bind::BoundExclusive<'_, T> {
     type Parameter = ReadWrite<T>;
 }
 
 /// Returns the argument of a graph function for `Some(buffer)`.
-pub fn some<M: Fits<B::Parameter>, B: DeclaredInOption>(_: M) -> bind::SomeOrNone<B> {
-    bind::SomeOrNone::new(true)
+pub fn some<M: Fits<B::Parameter>, B: DeclaredInOption>(_: M) -> bind::BufferPresence<B> {
+    bind::BufferPresence::new(true)
 }
 
 /// Returns the argument of a graph function for `&part`.
-pub fn lent<'v, F: Lent<'v>>(part: &'v F) -> F::Argument {
+pub fn lent<'v, F: PassedShared<'v>>(part: &'v F) -> F::Argument {
     part.lent()
 }
 
 /// Returns the argument of a graph function for `&mut part`.
-pub fn lent_mut<'v, F: LentMut<'v>>(part: &'v F) -> F::Argument {
+pub fn lent_mut<'v, F: PassedMut<'v>>(part: &'v F) -> F::Argument {
     part.lent_mut()
 }
 
@@ -427,7 +427,7 @@ impl Decides for u32 {}
 pub const fn decides<T: Decides>() {}
 
 /// Compiles only if a device condition can read this buffer of an argument.
-pub fn decides_by<F: Lends<Element = T> + ?Sized, T: Decides>(_: &F) {}
+pub fn decides_by<F: BufferPart<Element = T> + ?Sized, T: Decides>(_: &F) {}
 
 /// A scalar of a record that an `if` or `match` of the build can use.
 #[diagnostic::on_unimplemented(

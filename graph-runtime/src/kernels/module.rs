@@ -11,28 +11,30 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::CudaContext;
 use cuweave_core::launches::Allowed;
 use cuweave_ptx as ptx;
-use cuweave_ptx::rewrite::Split;
+use cuweave_ptx::rewrite::EntryTexts;
 
 use crate::context;
 use crate::cuda::{self, Context, Driver, RawModule, record};
-use crate::error::{DriverFailure, Error, KernelFault, ModuleFailure, Result, one_line, refused};
+use crate::error::{
+    DriverFailure, Error, KernelFault, ModuleFailure, Result, describe_load_failure, load_failure_line,
+};
 use crate::waits::{self, OwnedEvent};
 
 use super::code;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
-use super::image::{self, Target};
-use super::notes::Notes;
+use super::image::{self, LoadTarget};
+use super::notes::VariableLaunches;
 use super::param::Param;
-use super::text::{Entry, Form, Programmatic, Text, programmatic};
-use super::variants::Variants;
+use super::text::{KernelEntry, Programmatic, PtxText, TextForm, programmatic};
+use super::variants::ModuleVariants;
 
 /// A list in a static.
 type List<T> = ManuallyDrop<Mutex<Vec<T>>>;
 
 /// A module that was loaded into a context. It may have been unloaded since.
-struct LoadedOnce {
+struct LoadedInContext {
     context: Context,
-    form: Form,
+    form: TextForm,
     module: Weak<LoadedModule>,
 }
 
@@ -42,7 +44,7 @@ pub struct Module {
     image: &'static [u8],
     // `ManuallyDrop` because modules are statics, which are never dropped, but rustc would compile their drop
     // code in the user's crate.
-    loaded: List<LoadedOnce>,
+    loaded: List<LoadedInContext>,
     forms: List<(Context, Weak<LoadedForms>)>,
 }
 
@@ -71,7 +73,7 @@ impl Module {
         &'static self,
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
-        form: Form,
+        form: TextForm,
     ) -> Result<Arc<LoadedModule>> {
         let module = self.load_form(driver, ctx, form)?;
         if let Some(kept) = self.loaded_forms(ctx) {
@@ -85,7 +87,7 @@ impl Module {
 
     /// Returns the owner of the file's loaded modules in a context, if it still exists.
     fn loaded_forms(&self, ctx: &CudaContext) -> Option<Arc<LoadedForms>> {
-        let context = Context::of(ctx);
+        let context = Context::from_cudarc(ctx);
         let kept = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
     }
@@ -94,9 +96,9 @@ impl Module {
         &'static self,
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
-        form: Form,
+        form: TextForm,
     ) -> Result<Arc<LoadedModule>> {
-        let context = Context::of(ctx);
+        let context = Context::from_cudarc(ctx);
         // Locked during the load, so that two threads do not load it twice.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let find = |form| {
@@ -108,7 +110,7 @@ impl Module {
         }
         loaded.retain(|known| known.module.strong_count() > 0);
         let parsed = ptx::parse_bytes(self.image).ok();
-        let text = parsed.as_ref().map(|parsed| Text::read(parsed, form));
+        let text = parsed.as_ref().map(|parsed| PtxText::read(parsed, form));
         let module = Arc::new(LoadedModule {
             module: self,
             parsed,
@@ -121,9 +123,9 @@ impl Module {
             variants: Mutex::default(),
             companion: OnceLock::new(),
             in_flight: Mutex::new(Vec::new()),
-            notes: Notes::default(),
+            notes: VariableLaunches::default(),
         });
-        loaded.push(LoadedOnce { context, form, module: Arc::downgrade(&module) });
+        loaded.push(LoadedInContext { context, form, module: Arc::downgrade(&module) });
         Ok(module)
     }
 
@@ -132,8 +134,10 @@ impl Module {
     fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
         // CUdevice_attribute: compute capability, major and minor. 0 if the query fails.
         let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
-        let target =
-            Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
+        let target = LoadTarget {
+            capability: (capability[0], capability[1]),
+            driver: cuda::version().unwrap_or((0, 0)),
+        };
         let help = image::explain(self.image, failure.code, target);
         Error::Module(Box::new(ModuleFailure { path: self.path.to_owned(), failure, help }))
     }
@@ -144,27 +148,27 @@ const AS_WRITTEN: &str = "the file is loaded as it is written for another graph,
 
 /// A loaded part of a file.
 #[derive(Debug)]
-struct Part {
-    kernels: Kernels,
+struct LoadedPart {
+    kernels: PartKernels,
     raw: RawModule,
     /// `Ok` if its kernels wait first wherever possible, or the reason why they do not.
     waiting: Programmatic,
 }
 
 #[derive(Debug)]
-enum Kernels {
+enum PartKernels {
     One(String),
     /// All but those with a part of their own.
     Without(BTreeSet<String>),
     All,
 }
 
-impl Kernels {
+impl PartKernels {
     fn has(&self, name: &str) -> bool {
         match self {
-            Kernels::One(kernel) => kernel == name,
-            Kernels::Without(others) => !others.contains(name),
-            Kernels::All => true,
+            PartKernels::One(kernel) => kernel == name,
+            PartKernels::Without(others) => !others.contains(name),
+            PartKernels::All => true,
         }
     }
 }
@@ -177,19 +181,19 @@ pub(crate) struct LoadedModule {
     /// The parsed file. `None` for machine code, or for text that cannot be parsed.
     parsed: Option<ptx::Module<'static>>,
     /// Its properties. `None` if it is not parsed.
-    text: Option<Text>,
-    form: Form,
-    parts: Mutex<Vec<Part>>,
+    text: Option<PtxText>,
+    form: TextForm,
+    parts: Mutex<Vec<LoadedPart>>,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
-    pub(crate) variants: Mutex<Variants>,
+    pub(crate) variants: Mutex<ModuleVariants>,
     /// A module of cuweave's own kernels that the same graphs use. Stays loaded as long as this one.
     companion: OnceLock<Arc<LoadedModule>>,
     /// Launches that may still run its functions after the last owner has dropped the module.
     in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
     /// The last launches that used its variables.
-    pub(crate) notes: Notes,
+    pub(crate) notes: VariableLaunches,
 }
 
 impl LoadedModule {
@@ -199,7 +203,7 @@ impl LoadedModule {
     }
 
     /// Returns the properties of a kernel from the text.
-    pub fn entry(&self, name: &str) -> Option<&Entry> {
+    pub fn entry(&self, name: &str) -> Option<&KernelEntry> {
         self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
     }
 
@@ -214,7 +218,7 @@ impl LoadedModule {
     }
 
     /// Keeps a module of cuweave's own kernels loaded as long as this one.
-    pub fn accompany(&self, companion: &Arc<LoadedModule>) {
+    pub fn keep_companion(&self, companion: &Arc<LoadedModule>) {
         // If one is set already, it is the same module.
         let _ = self.companion.set(companion.clone());
     }
@@ -235,7 +239,7 @@ impl LoadedModule {
     }
 
     /// Returns `Ok` if a loaded kernel from PTX executes the wait first, or the reason why it does not.
-    pub fn waiting(&self, entry: &Entry) -> Programmatic {
+    pub fn waiting(&self, entry: &KernelEntry) -> Programmatic {
         entry.waiting.clone()?;
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         match parts.iter().find(|part| part.kernels.has(&entry.name)) {
@@ -248,11 +252,12 @@ impl LoadedModule {
     /// that are in the file, whose code is linked in parallel.
     fn part(&self, name: &str, expected: &[String]) -> Result<RawModule> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = |parts: &[Part]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
+        let found =
+            |parts: &[LoadedPart]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
         if let Some(raw) = found(&parts) {
             return Ok(raw);
         }
-        self.driver.enter(Context::of(&self.ctx))?;
+        self.driver.enter(Context::from_cudarc(&self.ctx))?;
         let mut why = None;
         if let Some(text) = &self.text {
             self.load_parts(text, name, expected, &mut parts, &mut why);
@@ -262,10 +267,11 @@ impl LoadedModule {
         }
         let image = self.module.image;
         let raw = self.driver.load_module(image);
-        let raw =
-            raw.map_err(|(failure, log)| self.module.failed(self.driver, &self.ctx, refused(failure, &log)))?;
+        let raw = raw.map_err(|(failure, log)| {
+            self.module.failed(self.driver, &self.ctx, describe_load_failure(failure, &log))
+        })?;
         let waiting = Err(why.unwrap_or_else(|| AS_WRITTEN.to_owned()));
-        parts.push(Part { kernels: Kernels::All, raw, waiting });
+        parts.push(LoadedPart { kernels: PartKernels::All, raw, waiting });
         Ok(raw)
     }
 
@@ -273,10 +279,10 @@ impl LoadedModule {
     /// part of `name` could not be loaded.
     fn load_parts(
         &self,
-        text: &Text,
+        text: &PtxText,
         name: &str,
         expected: &[String],
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<LoadedPart>,
         reason: &mut Option<String>,
     ) {
         let missing = |entry: &&str| {
@@ -285,21 +291,21 @@ impl LoadedModule {
         };
         let mut wanted: Vec<&str> = expected.iter().map(String::as_str).filter(missing).collect();
         wanted.push(name);
-        let waits = self.form == Form::Waiting && text.waiting.is_some();
+        let waits = self.form == TextForm::Waiting && text.waiting.is_some();
         let Some(parsed) = &self.parsed else { return };
-        let Some(Split { alone, rest }) = text.split(parsed, waits, &wanted) else { return };
-        let alone = alone.into_iter().map(|(kernel, text)| (Kernels::One(kernel), text));
-        let rest = rest.map(|rest| (Kernels::Without(text.independent.keys().cloned().collect()), rest));
-        let texts: Vec<(Kernels, String)> = alone.chain(rest).collect();
+        let Some(EntryTexts { alone, rest }) = text.split(parsed, waits, &wanted) else { return };
+        let alone = alone.into_iter().map(|(kernel, text)| (PartKernels::One(kernel), text));
+        let rest = rest.map(|rest| (PartKernels::Without(text.independent.keys().cloned().collect()), rest));
+        let texts: Vec<(PartKernels, String)> = alone.chain(rest).collect();
         let each: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
         code::link_all(self.driver, &self.ctx, &each);
         for (kernels, text) in texts {
             let waiting = if waits { Ok(()) } else { Err(AS_WRITTEN.to_owned()) };
             match code::load(self.driver, &self.ctx, &text) {
-                Ok(raw) => parts.push(Part { kernels, raw, waiting }),
+                Ok(raw) => parts.push(LoadedPart { kernels, raw, waiting }),
                 // If one of these kernels is launched, the whole file is loaded unchanged instead.
                 Err((failure, log)) if kernels.has(name) => {
-                    let why = one_line(failure, &log);
+                    let why = load_failure_line(failure, &log);
                     *reason = Some(format!(
                         "the driver does not take the file with the wait in front of its kernels: {why}"
                     ));
@@ -331,7 +337,9 @@ impl LoadedModule {
         let function = self
             .driver
             .function(raw, name)
-            .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
+            .map_err(|failure| {
+                self.module.failed(self.driver, &self.ctx, describe_load_failure(failure, ""))
+            })?
             .ok_or_else(|| fault(KernelFault::Missing))?;
         let entry = self.entry(name);
         // The driver ends the list of sizes with an error, which tools report. So query it only if the sizes
@@ -352,7 +360,7 @@ impl LoadedModule {
             }
         }
         let required = entry.and_then(|entry| entry.required_block);
-        let info = FunctionInfo::of(self.driver, function, required)?;
+        let info = FunctionInfo::query(self.driver, function, required)?;
         functions.push((name, info));
         Ok(info)
     }
@@ -370,7 +378,7 @@ impl LoadedModule {
     }
 
     /// Keeps the module loaded until the work that `event` last recorded is complete.
-    pub fn outlives(&self, event: &Arc<OwnedEvent>) {
+    pub fn keep_loaded_until(&self, event: &Arc<OwnedEvent>) {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.driver;
         driver.relaxed(|| in_flight.retain(|event| driver.is_over(event.raw()) != Ok(true)));
@@ -382,7 +390,7 @@ impl Drop for LoadedModule {
     fn drop(&mut self) {
         let entered = waits::enter(self.driver, &self.ctx);
         let in_flight = self.in_flight.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let over = in_flight.iter().try_for_each(|event| waits::on_host(self.driver, event.raw(), None));
+        let over = in_flight.iter().try_for_each(|event| waits::wait_on_host(self.driver, event.raw(), None));
         if let Err(failure) = over {
             record(&self.ctx, failure);
         }
@@ -427,10 +435,11 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
         let new = Arc::new(LoadedForms::default());
         let mut kept = module.forms.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|entry| entry.1.strong_count() > 0);
-        kept.push((Context::of(ctx), Arc::downgrade(&new)));
+        kept.push((Context::from_cudarc(ctx), Arc::downgrade(&new)));
         new
     });
-    let loaded = module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
+    let loaded =
+        module.load(driver, ctx, TextForm::for_edges(&programmatic(driver, ctx, Allowed::by(None))))?;
     loaded.load_all()?;
     Ok(Loaded { module, _forms: kept })
 }

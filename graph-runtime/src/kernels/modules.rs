@@ -13,13 +13,13 @@ use crate::cuda::{Context, Driver, Function};
 use crate::error::Result;
 use crate::waits::OwnedEvent;
 
-use super::coverage::Judge;
+use super::coverage::CoverageCheck;
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
 use super::module::{LoadedModule, Module};
 use super::param::{Param, ParamKind};
 use super::spans::SpanCheck;
-use super::text::{Form, Programmatic};
+use super::text::{Programmatic, TextForm};
 
 /// Kernels that the compiler inserts: hubs of wide joins, and fills that no memset node can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
@@ -134,15 +134,15 @@ pub struct Modules {
     /// The names of launched kernels, which are likely to be requested next.
     expected: Vec<String>,
     /// A direct-mapped cache of indices into `kernels`, by a hash of the kernel's address.
-    places: [u32; PLACES],
+    cache: [u32; CACHE_SLOTS],
     /// Checks the elements that kernels write.
-    pub(crate) judge: Judge,
+    pub(crate) coverage: CoverageCheck,
     /// Checks the elements that kernels access.
     pub(crate) spans: SpanCheck,
 }
 
 /// The number of slots of the cache.
-const PLACES: usize = 32;
+const CACHE_SLOTS: usize = 32;
 
 /// A kernel with its function.
 pub(crate) struct LoadedKernel {
@@ -177,8 +177,8 @@ impl Modules {
             loaded: BTreeMap::new(),
             kernels: Vec::new(),
             expected: Vec::new(),
-            places: [0; PLACES],
-            judge: Judge::default(),
+            cache: [0; CACHE_SLOTS],
+            coverage: CoverageCheck::default(),
             spans: SpanCheck::default(),
         }
     }
@@ -206,11 +206,11 @@ impl Modules {
         device: Device,
         kernel: &'static Kernel,
     ) -> Result<&mut LoadedKernel> {
-        let place = ((std::ptr::from_ref(kernel).addr() >> 4) + device.index()) % PLACES;
-        let mut at = size(self.places[place]);
+        let place = ((std::ptr::from_ref(kernel).addr() >> 4) + device.index()) % CACHE_SLOTS;
+        let mut at = size(self.cache[place]);
         if !self.kernels.get(at).is_some_and(|known| known.is(device, kernel)) {
             at = self.find(device, kernel)?;
-            self.places[place] = narrow(at);
+            self.cache[place] = narrow(at);
         }
         Ok(&mut self.kernels[at])
     }
@@ -233,12 +233,12 @@ impl Modules {
         }
         // The user's expressions before and after may make another context current.
         let ctx = &self.contexts[device];
-        self.driver.enter(Context::of(ctx))?;
+        self.driver.enter(Context::from_cudarc(ctx))?;
         let module = std::ptr::from_ref(kernel.module).addr();
         let module = match self.loaded.entry((device, module)) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(kernel.module.load(self.driver, ctx, Form::of(&self.programmatic))?)
+                entry.insert(kernel.module.load(self.driver, ctx, TextForm::for_edges(&self.programmatic))?)
             }
         };
         let info = module.function(kernel.entry, kernel.params, &self.expected)?;
@@ -246,11 +246,11 @@ impl Modules {
             let internal = module.clone();
             let here = self.loaded.iter().filter(|((other, _), _)| *other == device);
             let others = here.map(|(_, other)| other).filter(|other| !Arc::ptr_eq(other, &internal));
-            others.for_each(|other| other.accompany(&internal));
+            others.for_each(|other| other.keep_companion(&internal));
         }
         self.kernels.push(LoadedKernel { device, kernel, info, checked: None });
         if device != Device::FIRST {
-            self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
+            self.driver.enter(Context::from_cudarc(&self.contexts[Device::FIRST]))?;
         }
         Ok(self.kernels.len() - 1)
     }
@@ -264,10 +264,10 @@ impl Modules {
         threads: u32,
         shared: u32,
     ) -> Result<u32> {
-        self.driver.enter(Context::of(&self.contexts[device]))?;
+        self.driver.enter(Context::from_cudarc(&self.contexts[device]))?;
         let blocks = self.driver.blocks_per_sm(function, threads, shared)?;
         if device != Device::FIRST {
-            self.driver.enter(Context::of(&self.contexts[Device::FIRST]))?;
+            self.driver.enter(Context::from_cudarc(&self.contexts[Device::FIRST]))?;
         }
         Ok(blocks)
     }
@@ -293,8 +293,8 @@ impl Modules {
     }
 
     /// Keeps the modules loaded until the work that `event` last recorded is complete.
-    pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
-        self.loaded.values().for_each(|module| module.outlives(event));
+    pub(crate) fn keep_loaded_until(&self, event: &Arc<OwnedEvent>) {
+        self.loaded.values().for_each(|module| module.keep_loaded_until(event));
     }
 
     /// Leaks the modules, which then stay loaded.

@@ -1,10 +1,11 @@
 //! The parameters of a kernel's declaration.
 
 use cuweave_core::index::{narrow, size};
-use cuweave_ptx::declare::Open;
+use cuweave_ptx::declare::DeclaredPart;
 
 use crate::cuda::WordCount;
 
+/// The declared kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// `&[T; len]`.
@@ -21,7 +22,7 @@ pub enum ParamKind {
 
 /// The updates that a kernel makes to a buffer of atomics, classified by their dependence on order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Updates {
+pub enum AtomicUpdates {
     /// The result depends on the order, or the updates are unknown.
     Ordered,
     /// No updates.
@@ -36,13 +37,14 @@ pub enum Updates {
 /// A parameter of a kernel's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
+    /// The name.
     pub name: &'static str,
     /// The kind that is declared.
     pub kind: ParamKind,
     /// The size as a parameter, in bytes.
     pub size: u32,
     /// For [`ParamKind::Atomic`]: the updates, which determine the launches that it commutes with.
-    pub updates: Updates,
+    pub updates: AtomicUpdates,
     /// The size of a buffer's element, in bytes.
     pub element: u32,
     /// True if every bit pattern is known to be a valid element.
@@ -56,7 +58,7 @@ pub struct Param {
     /// True for a table of pointers. A launch passes it as a list of buffers.
     pub table: bool,
     /// The parts of the declaration that the PTX does not prove, with the reasons. They are assumed.
-    pub unproved: &'static [(Open, &'static str)],
+    pub unproved: &'static [(DeclaredPart, &'static str)],
 }
 
 impl Param {
@@ -87,7 +89,7 @@ impl Param {
             name,
             kind: ParamKind::Scalar,
             size,
-            updates: Updates::Ordered,
+            updates: AtomicUpdates::Ordered,
             element: 0,
             any_bits: false,
             checks_bits: false,
@@ -109,7 +111,7 @@ impl Param {
     }
 
     /// Sets the updates that every launch makes.
-    pub const fn updates(mut self, updates: Updates) -> Param {
+    pub const fn updates(mut self, updates: AtomicUpdates) -> Param {
         self.updates = updates;
         self
     }
@@ -141,7 +143,7 @@ impl Param {
     }
 
     /// Sets the parts of the declaration that are not proved.
-    pub const fn unproved(mut self, unproved: &'static [(Open, &'static str)]) -> Param {
+    pub const fn unproved(mut self, unproved: &'static [(DeclaredPart, &'static str)]) -> Param {
         self.unproved = unproved;
         self
     }

@@ -2,7 +2,7 @@
 
 use cuweave_core::launches::LaunchShape;
 
-use crate::cuda::{Function, Launching};
+use crate::cuda::{Function, KernelLaunch};
 
 use super::declaration::Kernel;
 
@@ -19,8 +19,8 @@ pub(crate) struct LaunchRecord {
 impl LaunchRecord {
     /// Returns the launch configuration for the driver.
     #[inline]
-    pub fn launching(&self) -> Launching {
+    pub fn kernel_launch(&self) -> KernelLaunch {
         let LaunchShape { grid, block, shared } = self.shape;
-        Launching { function: self.function, grid, block, shared, cooperative: self.kernel.cooperative }
+        KernelLaunch { function: self.function, grid, block, shared, cooperative: self.kernel.cooperative }
     }
 }

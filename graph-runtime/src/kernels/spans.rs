@@ -6,23 +6,23 @@ use cuweave_core::launches::LaunchShape;
 
 use std::sync::Arc;
 
-use cuweave_ptx::coverage::Launch;
+use cuweave_ptx::coverage::LaunchInputs;
 
 use crate::cuda::Word;
 
-use super::coverage::{Cache, FollowedOutline};
+use super::coverage::{FollowedOutline, SharedCache};
 use super::declaration::Kernel;
 
 /// The maximum number of steps for one launch, and for all launches of a graph. Accesses not evaluated by then
 /// are assumed to be in bounds.
-const MOST_STEPS: u32 = 20_000;
-const MOST_STEPS_IN_ALL: u32 = 4_000_000;
+const MAX_STEPS: u32 = 20_000;
+const MAX_TOTAL_STEPS: u32 = 4_000_000;
 
 /// For each parameter in an outline, the first byte accessed and the end of the last.
 type Spans = Arc<[Option<(i128, i128)>]>;
 
 /// Spans, keyed by everything that they depend on.
-static SPANS: Cache<Vec<u64>, Spans> = Cache::new();
+static SPANS: SharedCache<Vec<u64>, Spans> = SharedCache::new();
 
 /// Checks the launches of one graph.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub(crate) struct SpanCheck {
 
 /// A parameter of a launch that is accessed outside its declared extent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Outside {
+pub(crate) struct OutsideAccess {
     /// Its index among the kernel's parameters.
     pub parameter: usize,
     /// The index of its access in the statement.
@@ -51,17 +51,17 @@ impl SpanCheck {
         shape: &LaunchShape,
         words: &[Word],
         extents: &[u64],
-    ) -> Option<Outside> {
-        let outlined = FollowedOutline::of(kernel, kernel.accesses)?;
-        if self.steps > MOST_STEPS_IN_ALL {
+    ) -> Option<OutsideAccess> {
+        let outlined = FollowedOutline::get(kernel, kernel.accesses)?;
+        if self.steps > MAX_TOTAL_STEPS {
             return None;
         }
         self.key.clear();
         outlined.key(kernel, shape, words, &mut self.key);
         let spans = SPANS.get_or_make(&self.key, || {
             let scalar = |parameter: u32| outlined.scalar(words, parameter);
-            let launch = Launch { grid: shape.grid, block: shape.block, scalar: &scalar };
-            let (spans, steps) = outlined.outline.span(&launch, MOST_STEPS);
+            let launch = LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar };
+            let (spans, steps) = outlined.outline.definite_span(&launch, MAX_STEPS);
             self.steps += steps;
             spans.into()
         });
@@ -76,7 +76,7 @@ impl SpanCheck {
                 false if end > extent => (end + element - 1).div_euclid(element),
                 false => return None,
             };
-            Some(Outside { parameter, access, reaches })
+            Some(OutsideAccess { parameter, access, reaches })
         })
     }
 }

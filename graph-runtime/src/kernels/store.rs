@@ -18,14 +18,14 @@ use sha2::{Digest, Sha256};
 pub(crate) type CodeKey = [u8; 32];
 
 /// The environment variable with the cache folder, or `0` or `off` to disable the cache.
-const VARIABLE: &str = "CUWEAVE_CODE_CACHE";
+const CACHE_VARIABLE: &str = "CUWEAVE_CODE_CACHE";
 /// The first bytes of a file. The key, the digest of the code and the code follow.
 const MAGIC: &[u8; 16] = b"cuweave code 1\n\0";
 const HEADER: usize = MAGIC.len() + 2 * size_of::<CodeKey>();
 /// The maximum total size of all files, in bytes. Beyond it, the least recently used are removed.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_DISK_BYTES: u64 = 256 << 20;
 /// The number of files written between two checks of the folder's size.
-const BETWEEN: u32 = 16;
+const WRITES_BETWEEN_PRUNES: u32 = 16;
 /// The interval at which uses of a file update its modification time, and the age at which unfinished files are
 /// removed.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -61,7 +61,7 @@ pub fn set_code_cache(cache: CodeCache) {
 
 /// Returns the cache folder. `None` if nothing is to be stored.
 fn folder(simulated: bool) -> Option<PathBuf> {
-    let chosen = match std::env::var_os(VARIABLE) {
+    let chosen = match std::env::var_os(CACHE_VARIABLE) {
         Some(value) if value.is_empty() || value == "0" || value == "off" => CodeCache::Off,
         Some(value) => CodeCache::At(value.into()),
         None => CHOSEN.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -107,7 +107,7 @@ pub(crate) fn read(key: &CodeKey, simulated: bool) -> Option<Vec<u8>> {
 /// Returns the code of an open file, if the file is the user's own and intact.
 fn contents(file: &mut File, key: &CodeKey) -> Option<Vec<u8>> {
     let about = file.metadata().ok()?;
-    if !about.is_file() || about.len() > MOST_BYTES || !is_own(&about) {
+    if !about.is_file() || about.len() > MAX_DISK_BYTES || !is_own(&about) {
         return None;
     }
     let mut bytes = Vec::new();
@@ -142,7 +142,7 @@ pub(crate) fn write(key: &CodeKey, code: &[u8], simulated: bool) {
     if written.and_then(|()| fs::rename(&unfinished, path(&folder, key))).is_err() {
         let _ = fs::remove_file(&unfinished);
     }
-    if nth.is_multiple_of(BETWEEN) {
+    if nth.is_multiple_of(WRITES_BETWEEN_PRUNES) {
         prune(&folder);
     }
 }
@@ -206,12 +206,12 @@ fn prune(folder: &Path) {
         }
     }
     let mut bytes = kept.iter().fold(0u64, |all, file| all.saturating_add(file.1));
-    if bytes <= MOST_BYTES {
+    if bytes <= MAX_DISK_BYTES {
         return;
     }
     kept.sort();
     for (_, size, path) in kept {
-        if bytes <= MOST_BYTES / 4 * 3 {
+        if bytes <= MAX_DISK_BYTES / 4 * 3 {
             return;
         }
         if fs::remove_file(path).is_ok() {
@@ -234,11 +234,11 @@ mod tests {
         let many = 6;
         for nth in 0..many {
             let file = new_file(&folder.join(format!("{nth}.cubin"))).expect("a file");
-            file.set_len(MOST_BYTES / 5).expect("room, with holes");
+            file.set_len(MAX_DISK_BYTES / 5).expect("room, with holes");
             file.set_modified(now - Duration::from_secs(60 * (many - nth))).expect("a time");
         }
         let other = new_file(&folder.join("other.txt")).expect("a file");
-        other.set_len(MOST_BYTES).expect("room, with holes");
+        other.set_len(MAX_DISK_BYTES).expect("room, with holes");
         prune(&folder);
         let left = |nth: u64| folder.join(format!("{nth}.cubin")).exists();
         assert_eq!([0, 1, 2, 3, 4, 5].map(left), [false, false, false, true, true, true]);

@@ -10,39 +10,39 @@ use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::CudaContext;
 use cuweave_core::launches::{Allowed, Batching};
-use cuweave_ptx::rewrite::{self, Independent, Split, Waiting};
-use cuweave_ptx::{self as ptx, Space, duration};
+use cuweave_ptx::rewrite::{self, EntryTexts, IndependentEntries, WaitingModule};
+use cuweave_ptx::{self as ptx, StateSpace, duration};
 
 use crate::cuda::Driver;
 use crate::error::Error;
 
-use super::located::Outlined;
+use super::located::OutlinedKernel;
 
 /// The form in which a file is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TextForm {
     /// Unchanged.
     AsWritten,
     /// Rewritten so that kernels execute `griddepcontrol.wait` first.
     Waiting,
 }
 
-impl Form {
-    pub fn of(programmatic: &Programmatic) -> Form {
-        if programmatic.is_ok() { Form::Waiting } else { Form::AsWritten }
+impl TextForm {
+    pub fn for_edges(programmatic: &Programmatic) -> TextForm {
+        if programmatic.is_ok() { TextForm::Waiting } else { TextForm::AsWritten }
     }
 
-    pub fn other(self) -> Form {
+    pub fn other(self) -> TextForm {
         match self {
-            Form::AsWritten => Form::Waiting,
-            Form::Waiting => Form::AsWritten,
+            TextForm::AsWritten => TextForm::Waiting,
+            TextForm::Waiting => TextForm::AsWritten,
         }
     }
 }
 
 /// The properties of a kernel, from its PTX.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KernelEntry {
     pub name: String,
     /// The sizes of its parameters, in bytes.
     pub sizes: Vec<u64>,
@@ -50,9 +50,9 @@ pub(crate) struct Entry {
     pub required_block: Option<[u32; 3]>,
     /// For each parameter, its influence on the trip counts of loops. The parts of an aggregate are not
     /// distinguished.
-    pub deciding: Vec<Deciding>,
+    pub influences: Vec<TripInfluence>,
     /// For each parameter, true if it may bound the iterations of a loop.
-    pub turns: Vec<bool>,
+    pub bounds_trips: Vec<bool>,
     /// True if loaded data influences trip counts.
     pub by_data: bool,
     /// True if it has no loop, no call and few instructions.
@@ -61,14 +61,14 @@ pub(crate) struct Entry {
     /// use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
     /// The accesses of its blocks, or the reason that it cannot be fused. Computed on first use.
-    pub(crate) fusing: OnceLock<std::result::Result<Arc<Outlined>, String>>,
+    pub(crate) fusing: OnceLock<std::result::Result<Arc<OutlinedKernel>, String>>,
     /// `Ok`, or the reason that the kernel cannot execute the wait first.
     pub waiting: std::result::Result<(), String>,
 }
 
 /// The influence of a parameter on its kernel's trip counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deciding {
+pub(crate) enum TripInfluence {
     /// No influence.
     No,
     /// Trip counts depend on its value, which is a number.
@@ -99,33 +99,34 @@ pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed)
 
 /// The contents of a PTX file.
 #[derive(Debug)]
-pub(crate) struct Text {
-    pub entries: Vec<Entry>,
+pub(crate) struct PtxText {
+    pub entries: Vec<KernelEntry>,
     /// True if it has variables that a kernel may write.
     pub has_state: bool,
     /// The text in which kernels execute the wait first. `None` if no kernel does.
     pub waiting: Option<String>,
     /// The kernels that can be compiled separately.
-    pub independent: Independent,
+    pub independent: IndependentEntries,
 }
 
-impl Text {
+impl PtxText {
     /// Returns the properties of a file's kernels, and the text to load in a form.
-    pub fn read(module: &ptx::Module<'_>, form: Form) -> Text {
+    pub fn read(module: &ptx::Module<'_>, form: TextForm) -> PtxText {
         let rewritten = match form {
-            Form::AsWritten => Waiting::default(),
-            Form::Waiting => rewrite::waiting(module),
+            TextForm::AsWritten => WaitingModule::default(),
+            TextForm::Waiting => rewrite::waiting(module),
         };
         let entries = module.entries().map(|function| entry(function, &rewritten)).collect();
-        let has_state =
-            module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
+        let has_state = module
+            .variables()
+            .any(|variable| matches!(variable.space, StateSpace::Global | StateSpace::Const));
         let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
-        Text { entries, has_state, waiting, independent: rewrite::independent(module) }
+        PtxText { entries, has_state, waiting, independent: rewrite::independent(module) }
     }
 
     /// Returns the texts that the kernels of `wanted` need: with the wait if `waits` is true, otherwise as
     /// written.
-    pub fn split(&self, written: &ptx::Module<'_>, waits: bool, wanted: &[&str]) -> Option<Split> {
+    pub fn split(&self, written: &ptx::Module<'_>, waits: bool, wanted: &[&str]) -> Option<EntryTexts> {
         let Some(waiting) = self.waiting.as_deref().filter(|_| waits) else {
             return Some(rewrite::split(written, &self.independent, wanted));
         };
@@ -133,27 +134,28 @@ impl Text {
     }
 }
 
-fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
-    let duration::Deciding { parameters, turns, data: by_data, short } = duration::deciding(function);
-    let deciding = parameters
+fn entry(function: &ptx::Function<'_>, rewritten: &WaitingModule) -> KernelEntry {
+    let duration::DurationInputs { parameters, iterations: bounds_trips, data: by_data, short } =
+        duration::duration_inputs(function);
+    let influences = parameters
         .into_iter()
         .zip(&function.parameters)
         .map(|(decides, parameter)| match (decides, parameter.class()) {
-            (false, _) => Deciding::No,
-            (true, ptx::Class::Aggregate | ptx::Class::Opaque) => Deciding::Unknown,
-            (true, _) => Deciding::ByValue,
+            (false, _) => TripInfluence::No,
+            (true, ptx::TypeClass::Aggregate | ptx::TypeClass::Opaque) => TripInfluence::Unknown,
+            (true, _) => TripInfluence::ByValue,
         })
         .collect();
-    let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
-    Entry {
+    let refused = rewritten.unchanged.iter().find(|(name, _)| name == function.name);
+    KernelEntry {
         name: function.name.to_owned(),
         sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
         required_block: function.performance(".reqntid").map(|values| {
             let extent = |at: usize| values.get(at).copied().unwrap_or(1);
             [extent(0), extent(1), extent(2)]
         }),
-        deciding,
-        turns,
+        influences,
+        bounds_trips,
         by_data,
         short,
         batching: OnceLock::new(),

@@ -13,20 +13,20 @@ use crate::kernels::mark::{Mark, OptionalMark};
 use super::dims::Dim;
 
 /// The words and buffers that a launch holds without a heap allocation. A build evaluates thousands of launches.
-const FEW_WORDS: usize = 16;
-const FEW_BUFFERS: usize = 8;
+const INLINE_WORDS: usize = 16;
+const INLINE_BUFFERS: usize = 8;
 
 /// The arguments of a launch, added in the order of the kernel's parameters.
 #[derive(Debug)]
 pub struct Arguments {
     /// The parameter values.
-    words: [Word; FEW_WORDS],
+    words: [Word; INLINE_WORDS],
     word_count: usize,
     /// The number of elements that the kernel accesses of each buffer.
-    extents: [u64; FEW_BUFFERS],
+    extents: [u64; INLINE_BUFFERS],
     extent_count: usize,
     /// All words and extents, if they do not fit into the arrays.
-    many: Option<Box<(Vec<Word>, Vec<u64>)>>,
+    spilled: Option<Box<(Vec<Word>, Vec<u64>)>>,
     /// Bit mask of the absent buffers.
     pub(crate) absent: u64,
     /// The number of buffers whose index equals the index of their access in the statement.
@@ -50,14 +50,14 @@ impl Arguments {
     /// Returns an empty list with capacity for `words` words and `buffers` buffers.
     #[inline]
     pub fn new(words: usize, buffers: usize) -> Arguments {
-        let many = (words > FEW_WORDS || buffers > FEW_BUFFERS)
+        let spilled = (words > INLINE_WORDS || buffers > INLINE_BUFFERS)
             .then(|| Box::new((Vec::with_capacity(words), Vec::with_capacity(buffers))));
         Arguments {
-            words: [Word::uninit(); FEW_WORDS],
+            words: [Word::uninit(); INLINE_WORDS],
             word_count: 0,
-            extents: [0; FEW_BUFFERS],
+            extents: [0; INLINE_BUFFERS],
             extent_count: 0,
-            many,
+            spilled,
             absent: 0,
             in_order: 0,
             fault: None,
@@ -67,17 +67,17 @@ impl Arguments {
 
     #[inline]
     pub(crate) fn words(&self) -> &[Word] {
-        match &self.many {
+        match &self.spilled {
             None => &self.words[..self.word_count],
-            Some(many) => &many.0,
+            Some(spilled) => &spilled.0,
         }
     }
 
     #[inline]
     pub(crate) fn extents(&self) -> &[u64] {
-        match &self.many {
+        match &self.spilled {
             None => &self.extents[..self.extent_count],
-            Some(many) => &many.1,
+            Some(spilled) => &spilled.1,
         }
     }
 
@@ -91,9 +91,9 @@ impl Arguments {
             self.fault.get_or_insert((at, fault));
             0
         });
-        match &mut self.many {
+        match &mut self.spilled {
             None => self.extents[at] = extent,
-            Some(many) => many.1.push(extent),
+            Some(spilled) => spilled.1.push(extent),
         }
         self.scalar(0u64);
     }
@@ -127,14 +127,14 @@ impl Arguments {
     /// Adds a scalar.
     #[inline]
     pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
-        match &mut self.many {
+        match &mut self.spilled {
             None => {
                 let count = size_of::<T>().div_ceil(8).max(1);
                 let room = &mut self.words[self.word_count..][..count];
                 cuda::write_value(room, value);
                 self.word_count += count;
             }
-            Some(many) => cuda::push_value(&mut many.0, value),
+            Some(spilled) => cuda::push_value(&mut spilled.0, value),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::dims::{Dim, ToDim};
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLimits {
     /// The maximum number of threads per block of the loaded function.
-    pub most: u32,
+    pub max_threads: u32,
     /// The block size that the kernel requires, if any.
     pub required: Option<[u32; 3]>,
 }
@@ -165,7 +165,7 @@ impl Config for PerItem {
         let block = match limits.required {
             Some([x, 1, 1]) => [x.max(1), 1, 1],
             Some(required) => return Err(ConfigFault::PerItem { required }),
-            None => [limits.most.clamp(1, 256), 1, 1],
+            None => [limits.max_threads.clamp(1, 256), 1, 1],
         };
         let blocks = items.div_ceil(u64::from(block[0]));
         let grid = u32::try_from(blocks).map_err(|_| ConfigFault::ManyItems { items, blocks })?;
@@ -178,7 +178,7 @@ mod tests {
     use super::super::dims::dim;
     use super::*;
 
-    const FREE: BlockLimits = BlockLimits { most: 1024, required: None };
+    const FREE: BlockLimits = BlockLimits { max_threads: 1024, required: None };
 
     #[test]
     fn every_form_has_a_shape() {
@@ -193,7 +193,10 @@ mod tests {
         assert_eq!((4, 8, dim(3u8) * 4u8).shape(FREE).map(|shape| shape.shared), Ok(12));
         assert_eq!(LaunchConfig::for_num_elems(2000).shape(FREE), shape([2, 1, 1], [1024, 1, 1]));
         assert_eq!(per_item(257u32).shape(FREE), shape([2, 1, 1], [256, 1, 1]));
-        assert_eq!(per_item(257u32).shape(BlockLimits { most: 64, ..FREE }), shape([5, 1, 1], [64, 1, 1]));
+        assert_eq!(
+            per_item(257u32).shape(BlockLimits { max_threads: 64, ..FREE }),
+            shape([5, 1, 1], [64, 1, 1])
+        );
         let required = BlockLimits { required: Some([512, 1, 1]), ..FREE };
         assert_eq!(per_item(513u32).shape(required), shape([2, 1, 1], [512, 1, 1]));
     }
@@ -203,7 +206,7 @@ mod tests {
         assert!(per_item(0u32).shape(FREE).is_err());
         assert!(per_item(u64::MAX).shape(FREE).is_err());
         assert!(per_item(dim(1u8) - 2u8).shape(FREE).is_err());
-        assert!(per_item(5u8).shape(BlockLimits { most: 1024, required: Some([8, 8, 1]) }).is_err());
+        assert!(per_item(5u8).shape(BlockLimits { max_threads: 1024, required: Some([8, 8, 1]) }).is_err());
         assert!((dim(1u64 << 32), 1).shape(FREE).is_err());
         assert!((1, 1, dim(1u64 << 32)).shape(FREE).is_err());
         assert!((1, 1, dim(1u8) - 2u8).shape(FREE).is_err());

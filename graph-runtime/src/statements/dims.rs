@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
-use cuweave_core::table::Op;
+use cuweave_core::table::BoundOp;
 
 use crate::error::Fault;
 
@@ -44,19 +44,19 @@ impl Dim {
     /// Rounds up to a multiple of `of`.
     #[must_use]
     pub fn next_multiple_of(self, of: impl ToDim) -> Dim {
-        self.with(of.to_dim(), |a, b| match a.checked_rem_euclid(b).ok_or(Fault::DivisionByZero)? {
+        self.combine(of.to_dim(), |a, b| match a.checked_rem_euclid(b).ok_or(Fault::DivisionByZero)? {
             0 => Ok(a),
             over => a.checked_add(b - over).ok_or(Fault::Overflow),
         })
     }
 
     /// Returns `self op other`, of one of the five operators.
-    pub(crate) fn combined(self, op: Op, other: Dim) -> Dim {
+    pub(crate) fn combined(self, op: BoundOp, other: Dim) -> Dim {
         match op {
-            Op::Add => self + other,
-            Op::Sub => self - other,
-            Op::Mul => self * other,
-            Op::Div => self / other,
+            BoundOp::Add => self + other,
+            BoundOp::Sub => self - other,
+            BoundOp::Mul => self * other,
+            BoundOp::Div => self / other,
             _ => self % other,
         }
     }
@@ -66,7 +66,7 @@ impl Dim {
         self.0.is_ok_and(|number| number.signed)
     }
 
-    fn of(value: i128, signed: bool) -> Dim {
+    fn checked(value: i128, signed: bool) -> Dim {
         let fits = value <= i128::from(u64::MAX) && value >= i128::from(i64::MIN);
         Dim(if value < 0 && !signed {
             Err(Fault::Negative)
@@ -77,10 +77,10 @@ impl Dim {
         })
     }
 
-    fn with(self, other: Dim, what: impl FnOnce(i128, i128) -> Result<i128, Fault>) -> Dim {
+    fn combine(self, other: Dim, what: impl FnOnce(i128, i128) -> Result<i128, Fault>) -> Dim {
         let both = self.0.and_then(|a| other.0.map(|b| (a, b)));
         match both.and_then(|(a, b)| Ok((what(a.value, b.value)?, a.signed || b.signed))) {
-            Ok((value, signed)) => Dim::of(value, signed),
+            Ok((value, signed)) => Dim::checked(value, signed),
             Err(fault) => Dim(Err(fault)),
         }
     }
@@ -100,12 +100,12 @@ macro_rules! integers {
     ($($unsigned:ty, $signed:ty;)*) => {$(
         impl ToDim for $unsigned {
             fn to_dim(self) -> Dim {
-                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::of(value, false))
+                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::checked(value, false))
             }
         }
         impl ToDim for $signed {
             fn to_dim(self) -> Dim {
-                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::of(value, true))
+                i128::try_from(self).map_or(Dim(Err(Fault::Overflow)), |value| Dim::checked(value, true))
             }
         }
     )*};
@@ -126,25 +126,25 @@ impl<T: ToDim + Copy> ToDim for &T {
 
 /// An integer type that a loop variable can have.
 #[diagnostic::on_unimplemented(message = "a loop runs over a range of integers, not of `{Self}`")]
-pub trait TurnVariable: Sized {
+pub trait LoopVariable: Sized {
     /// Converts the value of an iteration. It fits because it lies in the loop's range.
-    fn of_turn(value: i64) -> Self;
+    fn from_iteration(value: i64) -> Self;
 }
 
-macro_rules! turn_variables {
+macro_rules! loop_variables {
     ($($ty:ty)*) => {$(
-        impl TurnVariable for $ty {
-            fn of_turn(value: i64) -> $ty {
+        impl LoopVariable for $ty {
+            fn from_iteration(value: i64) -> $ty {
                 <$ty>::try_from(value).unwrap_or(<$ty>::MAX)
             }
         }
     )*};
 }
-turn_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
+loop_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
 /// Returns the loop variable of an iteration, in the type of the loop's range.
-pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64) -> T {
-    T::of_turn(value)
+pub fn loop_variable<T: LoopVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64) -> T {
+    T::from_iteration(value)
 }
 
 /// Returns an index as a `usize`. An index that cannot be computed becomes `usize::MAX`, which is out of
@@ -168,7 +168,7 @@ macro_rules! operators {
         impl<T: ToDim> $trait<T> for Dim {
             type Output = Dim;
             fn $method(self, other: T) -> Dim {
-                self.with(other.to_dim(), |a, b| a.$checked(b).ok_or($fault))
+                self.combine(other.to_dim(), |a, b| a.$checked(b).ok_or($fault))
             }
         }
     )*};
@@ -184,16 +184,16 @@ operators! {
 /// Evaluates the postfix code of a length or bound. `operand` returns the values that the code refers to.
 /// `stack` is scratch space. Returns `None` for malformed code.
 pub(crate) fn compute(
-    code: &[Op],
-    mut operand: impl FnMut(Op) -> Option<Dim>,
+    code: &[BoundOp],
+    mut operand: impl FnMut(BoundOp) -> Option<Dim>,
     stack: &mut Vec<Dim>,
 ) -> Option<Dim> {
     stack.clear();
     for &op in code {
         let value = match op {
-            Op::Constant(value) => dim(value),
-            Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => operand(op)?,
-            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
+            BoundOp::Constant(value) => dim(value),
+            BoundOp::Leaf(_) | BoundOp::Variable(_) | BoundOp::Length(_) | BoundOp::Extent(_) => operand(op)?,
+            BoundOp::Add | BoundOp::Sub | BoundOp::Mul | BoundOp::Div | BoundOp::Rem => {
                 let (right, left) = (stack.pop()?, stack.pop()?);
                 left.combined(op, right)
             }
@@ -224,14 +224,14 @@ mod tests {
 
     #[test]
     fn code_is_computed_as_the_operators_are() {
-        use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
+        use BoundOp::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
         let leaves = Vector::from(vec![dim(7u32), dim(3u32), dim(-1i32)]);
         let [a, b, c, d] = [0, 1, 2, 3].map(LeafId::from_u32);
         let leaf = |op| match op {
             Leaf(leaf) => leaves.get(leaf).copied(),
             _ => None,
         };
-        let value = |code: &[Op]| compute(code, leaf, &mut Vec::new()).map(Dim::value);
+        let value = |code: &[BoundOp]| compute(code, leaf, &mut Vec::new()).map(Dim::value);
         // 7 * 3 - 20 / (7 - 3) % 3
         let code = [Leaf(a), Leaf(b), Mul, Constant(20), Leaf(a), Leaf(b), Sub, Div, Constant(3), Rem, Sub];
         assert_eq!(value(&code), Some(Ok(19)));

@@ -2,30 +2,30 @@
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId};
-use cuweave_core::operation::{Operations, Pointed, PointedId};
+use cuweave_core::operation::{AccessTarget, AccessTargetId, Operations};
 
-use crate::cuda::{Context, Driver, ElementRange, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
+use crate::cuda::{Context, CopyEnd, Driver, ElementRange, Node, Outcome, RawExec, RawGraph, Scratch, Word};
 
-use super::hosts::Hosts;
+use super::host_functions::HostFunctions;
 
 /// A program with the addresses of its buffers, from which node parameters are computed.
-pub(crate) struct Emission<'n> {
+pub(crate) struct EmissionContext<'n> {
     pub program: &'n Program,
     pub dims: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
     /// The targets of all accesses.
-    pub pointed: &'n Vector<PointedId, Pointed>,
+    pub pointed: &'n Vector<AccessTargetId, AccessTarget>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
     /// True for fills of 8-byte values that a setter may change. These are kernels whatever the current value is.
     pub fill_kernels: &'n Vector<StatementId, bool>,
     /// The functions of host statements.
-    pub hosts: &'n Hosts,
+    pub hosts: &'n HostFunctions,
     /// The index of the launch whose flag and semaphore values the nodes get.
     pub launch: u64,
 }
 
-impl Emission<'_> {
+impl EmissionContext<'_> {
     /// Returns the address and the length of a statement's access.
     pub fn elements_of(&self, statement: StatementId, access: usize) -> ElementRange {
         let access = &self.program.statements[statement].accesses[access];
@@ -35,12 +35,12 @@ impl Emission<'_> {
     }
 
     /// Returns the memory of a statement's access: host or device, and the address.
-    pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
+    pub fn place_of(&self, statement: StatementId, access: usize) -> CopyEnd {
         let buffer = self.program.statements[statement].accesses[access].buffer;
         let ElementRange { address, .. } = self.elements_of(statement, access);
         match self.program.buffers[buffer].origin.is_pinned() {
-            true => Place::Host(address),
-            false => Place::Device(address),
+            true => CopyEnd::Host(address),
+            false => CopyEnd::Device(address),
         }
     }
 }
@@ -53,14 +53,14 @@ pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
 /// The parameters of a node.
 pub(crate) trait Parameters {
     /// Adds the node to a graph.
-    fn add(&self, to: Adding<'_>) -> Outcome<Node>;
+    fn add(&self, to: AddContext<'_>) -> Outcome<Node>;
 
     /// Changes the node of an exec.
-    fn set(&self, of: Setting<'_>) -> Outcome<()>;
+    fn set(&self, of: SetContext<'_>) -> Outcome<()>;
 }
 
 /// The graph to which a node is added.
-pub(crate) struct Adding<'d> {
+pub(crate) struct AddContext<'d> {
     pub driver: &'d Driver,
     pub context: Context,
     pub graph: RawGraph,
@@ -72,7 +72,7 @@ pub(crate) struct Adding<'d> {
 }
 
 /// The node of an exec whose parameters are set.
-pub(crate) struct Setting<'d> {
+pub(crate) struct SetContext<'d> {
     pub driver: &'d Driver,
     pub context: Context,
     pub exec: RawExec,

@@ -7,23 +7,23 @@ use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
 
 use crate::cuda::{HostWork, Word};
-use crate::error::{At, ConfigFault, Error, PlanFault, Result, at_statement};
-use crate::kernels::{Finding, Limits, Modules};
+use crate::error::{ConfigFault, Error, PlanFault, Result, SourceLocation, at_statement};
+use crate::kernels::{DeviceLimits, Finding, Modules};
 
-use super::hosts::WorkId;
+use super::host_functions::HostFunctionId;
 
 /// Launches that are not proved to write all of their write-only parameters, with the findings.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, Vec<Finding>)>;
 
 /// By launch, the number of elements that it accesses of each buffer.
-pub(crate) type Extents = BTreeMap<StatementId, Vec<u64>>;
+pub(crate) type LaunchExtents = BTreeMap<StatementId, Vec<u64>>;
 
 /// The evaluator of the current statement.
 pub(super) struct Evaluator<'b> {
     pub program: &'b Program,
     pub dims: &'b Vector<DimId, u64>,
     /// The limits of each device.
-    pub limits: &'b Vector<Device, Limits>,
+    pub limits: &'b Vector<Device, DeviceLimits>,
     pub modules: &'b mut Modules,
     /// The current statement.
     pub statement: StatementId,
@@ -32,9 +32,9 @@ pub(super) struct Evaluator<'b> {
     /// See [`UnprovedLaunches`].
     pub unproved: UnprovedLaunches,
     /// The launches' extents in elements. `None` unless requested.
-    pub extents: Option<Extents>,
+    pub extents: Option<LaunchExtents>,
     /// The functions of host statements.
-    pub works: Vec<(WorkId, HostWork)>,
+    pub works: Vec<(HostFunctionId, HostWork)>,
 }
 
 impl<'b> Evaluator<'b> {
@@ -51,18 +51,18 @@ impl<'b> Evaluator<'b> {
 impl Evaluator<'_> {
     #[cold]
     #[inline(never)]
-    pub fn at(&self) -> Box<At> {
+    pub fn at(&self) -> Box<SourceLocation> {
         at_statement(self.program, self.statement)
     }
 
     #[cold]
     #[inline(never)]
-    pub fn config(&self, reason: ConfigFault) -> Error {
+    pub fn config_error(&self, reason: ConfigFault) -> Error {
         Error::Config { at: self.at(), reason }
     }
 
     /// Adds the statement's source location to a driver error that has none.
-    pub fn placed(&self, mut error: Error) -> Error {
+    pub fn with_location(&self, mut error: Error) -> Error {
         if let Error::Driver(failure) = &mut error
             && failure.at.is_none()
         {
@@ -86,7 +86,7 @@ impl Evaluator<'_> {
     }
 
     /// Checks that no access of a memset or memcpy node is empty.
-    pub fn not_empty(&self) -> Result<()> {
+    pub fn check_not_empty(&self) -> Result<()> {
         let accesses = &self.program.statements[self.statement].accesses;
         match accesses.iter().find(|access| self.len(access) == 0) {
             None => Ok(()),

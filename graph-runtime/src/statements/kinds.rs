@@ -8,18 +8,18 @@ use std::marker::PhantomData;
 use cudarc::driver::CudaEvent;
 use cuweave_core::index::{Vector, narrow, size};
 use cuweave_core::ir::{Device, DimId, Program, StatementId};
-use cuweave_core::kind::{Kind, Stage, SyncWord};
+use cuweave_core::kind::{Stage, StatementKind, SyncOperation};
 
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::cuda::{Event, HostMemory, HostWork, Word, host_work};
 use crate::error::{ConfigFault, PlanFault, Result, at_statement};
-use crate::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
+use crate::kernels::{DeviceLimits, FILL64, Kernel, LaunchRecord, Modules};
 
 use super::arguments::Arguments;
 use super::config::Config;
-use super::emission::{Emission, Parameters};
-use super::evaluator::{Evaluator, Extents, UnprovedLaunches};
-use super::hosts::WorkId;
+use super::emission::{EmissionContext, Parameters};
+use super::evaluator::{Evaluator, LaunchExtents, UnprovedLaunches};
+use super::host_functions::HostFunctionId;
 
 pub(super) mod copy;
 mod event;
@@ -45,25 +45,25 @@ impl Stage for Evaluated {
     type Call = Infallible;
     type Capture = ();
     type Condition = ();
-    type Host = WorkId;
+    type Host = HostFunctionId;
     type Event = Event;
     type Sync = SyncRecord;
     type Memory = ();
 }
 
 /// The values of a statement.
-pub(crate) type Record = Kind<Evaluated>;
+pub(crate) type StatementRecord = StatementKind<Evaluated>;
 
 /// The values of evaluated statements.
 pub(crate) struct StatementValues {
     /// A record for each statement.
-    pub records: Vec<Record>,
+    pub records: Vec<StatementRecord>,
     /// The parameter values of all records.
     pub words: Vec<Word>,
     /// See [`UnprovedLaunches`].
     pub unproved: UnprovedLaunches,
     /// The functions of host statements.
-    pub works: Vec<(WorkId, HostWork)>,
+    pub works: Vec<(HostFunctionId, HostWork)>,
 }
 
 /// Collects the values that generated code computes for one statement after the other.
@@ -71,7 +71,7 @@ pub(crate) struct StatementValues {
 /// Every build evaluates all statements. A setter evaluates some of them again, in the same space.
 pub struct Evaluation<'b> {
     evaluator: Evaluator<'b>,
-    records: Vec<Record>,
+    records: Vec<StatementRecord>,
 }
 
 impl fmt::Debug for Evaluation<'_> {
@@ -89,7 +89,7 @@ impl Evaluation<'_> {
     pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
         let kernel = kernel.without(arguments.absent);
         let launch = launch::evaluate(&mut self.evaluator, kernel, config, &arguments)?;
-        self.records.push(Kind::Launch(launch));
+        self.records.push(StatementKind::Launch(launch));
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Evaluation<'_> {
     ///
     /// An empty range.
     pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
-        self.records.push(Kind::Fill(FillRecord::evaluate(&mut self.evaluator, value)?));
+        self.records.push(StatementKind::Fill(FillRecord::evaluate(&mut self.evaluator, value)?));
         Ok(())
     }
 
@@ -118,7 +118,7 @@ impl Evaluation<'_> {
     ///
     /// An empty range; ranges of different lengths.
     pub fn copy(&mut self) -> Result<()> {
-        self.records.push(Kind::Copy(copy::evaluate(&self.evaluator)?));
+        self.records.push(StatementKind::Copy(copy::evaluate(&self.evaluator)?));
         Ok(())
     }
 
@@ -130,9 +130,9 @@ impl Evaluation<'_> {
 
     /// Like [`Evaluation::host`], with a function that other evaluations share.
     pub(crate) fn host_work(&mut self, work: HostWork) {
-        let id = WorkId::next();
+        let id = HostFunctionId::next();
         self.evaluator.works.push((id, work));
-        self.records.push(Kind::Host(id));
+        self.records.push(StatementKind::Host(id));
     }
 
     /// Records a statement that records an event.
@@ -141,7 +141,7 @@ impl Evaluation<'_> {
     ///
     /// An event of another context.
     pub fn record(&mut self, event: &CudaEvent) -> Result<()> {
-        self.records.push(Kind::Record(event::evaluate(&self.evaluator, event)?));
+        self.records.push(StatementKind::Record(event::evaluate(&self.evaluator, event)?));
         Ok(())
     }
 
@@ -151,7 +151,7 @@ impl Evaluation<'_> {
     ///
     /// An event of another context.
     pub fn wait(&mut self, event: &CudaEvent) -> Result<()> {
-        self.records.push(Kind::Wait(event::evaluate(&self.evaluator, event)?));
+        self.records.push(StatementKind::Wait(event::evaluate(&self.evaluator, event)?));
         Ok(())
     }
 
@@ -161,7 +161,7 @@ impl Evaluation<'_> {
     ///
     /// A step that does not advance; a device without such waits.
     pub fn wait_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
-        self.of_flag(SyncWord::WaitValue, flag, first, step)
+        self.push_flag(SyncOperation::WaitValue, flag, first, step)
     }
 
     /// Records a write of the value of a flag: `first` in the first launch, and `step` more in each later one.
@@ -170,12 +170,18 @@ impl Evaluation<'_> {
     ///
     /// A device without such writes.
     pub fn write_value<T: FlagValue>(&mut self, flag: &Flag<T>, first: T, step: T) -> Result<()> {
-        self.of_flag(SyncWord::WriteValue, flag, first, step)
+        self.push_flag(SyncOperation::WriteValue, flag, first, step)
     }
 
-    fn of_flag<T: FlagValue>(&mut self, word: SyncWord, flag: &Flag<T>, first: T, step: T) -> Result<()> {
-        let record = SyncRecord::of_flag(&self.evaluator, word, flag, first, step)?;
-        self.records.push(Kind::Sync(word, record));
+    fn push_flag<T: FlagValue>(
+        &mut self,
+        word: SyncOperation,
+        flag: &Flag<T>,
+        first: T,
+        step: T,
+    ) -> Result<()> {
+        let record = SyncRecord::from_flag(&self.evaluator, word, flag, first, step)?;
+        self.records.push(StatementKind::Sync(word, record));
         Ok(())
     }
 
@@ -185,7 +191,7 @@ impl Evaluation<'_> {
     ///
     /// The errors of [`Evaluation::wait_value`]; a part that is not exactly one element.
     pub fn wait_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
-        self.of_buffer(SyncWord::WaitValue, of, first, step)
+        self.push_buffer(SyncOperation::WaitValue, of, first, step)
     }
 
     /// Like [`Evaluation::write_value`], for a flag in a buffer.
@@ -194,18 +200,18 @@ impl Evaluation<'_> {
     ///
     /// The errors of [`Evaluation::write_value`]; a part that is not exactly one element.
     pub fn write_value_in<T: FlagValue>(&mut self, of: PhantomData<T>, first: T, step: T) -> Result<()> {
-        self.of_buffer(SyncWord::WriteValue, of, first, step)
+        self.push_buffer(SyncOperation::WriteValue, of, first, step)
     }
 
-    fn of_buffer<T: FlagValue>(
+    fn push_buffer<T: FlagValue>(
         &mut self,
-        word: SyncWord,
+        word: SyncOperation,
         _: PhantomData<T>,
         first: T,
         step: T,
     ) -> Result<()> {
-        let record = SyncRecord::of_buffer(&self.evaluator, word, first, step)?;
-        self.records.push(Kind::Sync(word, record));
+        let record = SyncRecord::from_buffer(&self.evaluator, word, first, step)?;
+        self.records.push(StatementKind::Sync(word, record));
         Ok(())
     }
 
@@ -215,7 +221,7 @@ impl Evaluation<'_> {
     ///
     /// A semaphore of another context; a step that does not advance.
     pub fn wait_semaphore(&mut self, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
-        self.of_semaphore(SyncWord::WaitSemaphore, semaphore, first, step)
+        self.push_semaphore(SyncOperation::WaitSemaphore, semaphore, first, step)
     }
 
     /// Records a statement that signals a semaphore.
@@ -224,50 +230,68 @@ impl Evaluation<'_> {
     ///
     /// A semaphore of another context; a step that does not advance.
     pub fn signal(&mut self, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
-        self.of_semaphore(SyncWord::Signal, semaphore, first, step)
+        self.push_semaphore(SyncOperation::Signal, semaphore, first, step)
     }
 
-    fn of_semaphore(&mut self, word: SyncWord, semaphore: &Semaphore, first: u64, step: u64) -> Result<()> {
-        let record = SyncRecord::of_semaphore(&self.evaluator, word, semaphore, first, step)?;
-        self.records.push(Kind::Sync(word, record));
+    fn push_semaphore(
+        &mut self,
+        word: SyncOperation,
+        semaphore: &Semaphore,
+        first: u64,
+        step: u64,
+    ) -> Result<()> {
+        let record = SyncRecord::from_semaphore(&self.evaluator, word, semaphore, first, step)?;
+        self.records.push(StatementKind::Sync(word, record));
         Ok(())
     }
 
     /// Records the next statement if its kind has no values to evaluate here; otherwise returns false. A library
     /// call is evaluated when its nodes are captured, and a condition's values are in its kind.
-    pub(crate) fn without_values(&mut self, kind: &Kind) -> bool {
+    pub(crate) fn without_values(&mut self, kind: &StatementKind) -> bool {
         self.records.push(match kind {
-            Kind::Alloc(_) => Kind::Alloc(()),
-            Kind::Free(_) => Kind::Free(()),
-            Kind::Capture(()) => Kind::Capture(()),
-            Kind::Condition(_) => Kind::Condition(()),
-            Kind::Join(_) => Kind::Join(()),
-            Kind::Launch(()) | Kind::Fill(()) | Kind::Copy(()) | Kind::Call(_) => return false,
-            Kind::Host(()) | Kind::Record(()) | Kind::Wait(()) | Kind::Sync(..) => return false,
+            StatementKind::Alloc(_) => StatementKind::Alloc(()),
+            StatementKind::Free(_) => StatementKind::Free(()),
+            StatementKind::Capture(()) => StatementKind::Capture(()),
+            StatementKind::Condition(_) => StatementKind::Condition(()),
+            StatementKind::Join(_) => StatementKind::Join(()),
+            StatementKind::Launch(())
+            | StatementKind::Fill(())
+            | StatementKind::Copy(())
+            | StatementKind::Call(_) => return false,
+            StatementKind::Host(())
+            | StatementKind::Record(())
+            | StatementKind::Wait(())
+            | StatementKind::Sync(..) => return false,
         });
         true
     }
 }
 
 /// A record with words.
-enum Worded {
+enum RecordWithWords {
     Launch(LaunchRecord),
     Fill(FillRecord),
 }
 
 /// Returns the record if its kind has words.
-fn worded(record: Record) -> Option<Worded> {
+fn with_words(record: StatementRecord) -> Option<RecordWithWords> {
     match record {
-        Kind::Launch(launch) => Some(Worded::Launch(launch)),
-        Kind::Fill(fill) => Some(Worded::Fill(fill)),
-        Kind::Copy(()) | Kind::Capture(()) | Kind::Alloc(()) | Kind::Free(()) => None,
-        Kind::Condition(()) | Kind::Join(()) => None,
-        Kind::Host(_) | Kind::Record(_) | Kind::Wait(_) | Kind::Sync(..) => None,
+        StatementKind::Launch(launch) => Some(RecordWithWords::Launch(launch)),
+        StatementKind::Fill(fill) => Some(RecordWithWords::Fill(fill)),
+        StatementKind::Copy(())
+        | StatementKind::Capture(())
+        | StatementKind::Alloc(())
+        | StatementKind::Free(()) => None,
+        StatementKind::Condition(()) | StatementKind::Join(()) => None,
+        StatementKind::Host(_)
+        | StatementKind::Record(_)
+        | StatementKind::Wait(_)
+        | StatementKind::Sync(..) => None,
     }
 }
 
 /// The operations on a statement's record that its node needs.
-pub(crate) trait RecordExt: Sized {
+pub(crate) trait StatementRecordExt: Sized {
     /// Returns the launch of a kernel: a user's or an internal one.
     fn launch(&self) -> Option<&LaunchRecord>;
 
@@ -275,84 +299,84 @@ pub(crate) trait RecordExt: Sized {
     fn is_user_launch(&self) -> bool;
 
     /// Returns the function of a host statement.
-    fn work(&self) -> Option<WorkId>;
+    fn work(&self) -> Option<HostFunctionId>;
 
     /// Returns the operation and the values of a statement that waits for or sets a flag or a semaphore.
-    fn sync(&self) -> Option<(SyncWord, &SyncRecord)>;
+    fn sync(&self) -> Option<(SyncOperation, &SyncRecord)>;
 
     /// Returns the index of its first word and the number of its words.
     fn words(&self) -> (usize, usize);
 
     /// Returns the record with its words at index `place`.
-    fn at(self, place: usize) -> Record;
+    fn at(self, place: usize) -> StatementRecord;
 
     /// Writes the addresses of its buffers into its words and returns the record. A fill that no memset can
     /// do becomes a launch.
     fn resolve(
         self,
-        emission: &Emission<'_>,
+        emission: &EmissionContext<'_>,
         statement: StatementId,
         modules: &mut Modules,
         words: &mut [Word],
-    ) -> Result<Record>;
+    ) -> Result<StatementRecord>;
 
-    /// Calls `with` with the parameters of its node. Must be called after [`Record::resolve`].
+    /// Calls `with` with the parameters of its node. Must be called after [`StatementRecord::resolve`].
     fn node<T>(
         self,
-        emission: &Emission<'_>,
+        emission: &EmissionContext<'_>,
         statement: StatementId,
         with: impl FnOnce(&dyn Parameters) -> T,
     ) -> Result<T>;
 }
 
-impl RecordExt for Record {
+impl StatementRecordExt for StatementRecord {
     fn launch(&self) -> Option<&LaunchRecord> {
-        if let Kind::Launch(launch) = self { Some(launch) } else { None }
+        if let StatementKind::Launch(launch) = self { Some(launch) } else { None }
     }
 
     fn is_user_launch(&self) -> bool {
         self.launch().is_some_and(|launch| !std::ptr::eq(launch.kernel, &FILL64))
     }
 
-    fn work(&self) -> Option<WorkId> {
-        if let Kind::Host(work) = self { Some(*work) } else { None }
+    fn work(&self) -> Option<HostFunctionId> {
+        if let StatementKind::Host(work) = self { Some(*work) } else { None }
     }
 
-    fn sync(&self) -> Option<(SyncWord, &SyncRecord)> {
-        if let Kind::Sync(word, sync) = self { Some((*word, sync)) } else { None }
+    fn sync(&self) -> Option<(SyncOperation, &SyncRecord)> {
+        if let StatementKind::Sync(word, sync) = self { Some((*word, sync)) } else { None }
     }
 
     fn words(&self) -> (usize, usize) {
-        match worded(*self) {
-            Some(Worded::Launch(launch)) => (size(launch.first), launch.kernel.words),
-            Some(Worded::Fill(fill)) => fill.words(),
+        match with_words(*self) {
+            Some(RecordWithWords::Launch(launch)) => (size(launch.first), launch.kernel.words),
+            Some(RecordWithWords::Fill(fill)) => fill.words(),
             None => (0, 0),
         }
     }
 
-    fn at(self, place: usize) -> Record {
+    fn at(self, place: usize) -> StatementRecord {
         let first = narrow(place);
-        match worded(self) {
-            Some(Worded::Launch(launch)) => Kind::Launch(LaunchRecord { first, ..launch }),
-            Some(Worded::Fill(fill)) => Kind::Fill(fill.at(first)),
+        match with_words(self) {
+            Some(RecordWithWords::Launch(launch)) => StatementKind::Launch(LaunchRecord { first, ..launch }),
+            Some(RecordWithWords::Fill(fill)) => StatementKind::Fill(fill.at(first)),
             None => self,
         }
     }
 
     fn resolve(
         self,
-        emission: &Emission<'_>,
+        emission: &EmissionContext<'_>,
         statement: StatementId,
         modules: &mut Modules,
         words: &mut [Word],
-    ) -> Result<Record> {
-        Ok(match worded(self) {
-            Some(Worded::Launch(launch)) => {
+    ) -> Result<StatementRecord> {
+        Ok(match with_words(self) {
+            Some(RecordWithWords::Launch(launch)) => {
                 launch::resolve(emission, statement, &launch, words);
                 self
             }
-            Some(Worded::Fill(fill)) => {
-                fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch)
+            Some(RecordWithWords::Fill(fill)) => {
+                fill.resolve(emission, statement, modules, words)?.map_or(self, StatementKind::Launch)
             }
             None => self,
         })
@@ -360,20 +384,24 @@ impl RecordExt for Record {
 
     fn node<T>(
         self,
-        emission: &Emission<'_>,
+        emission: &EmissionContext<'_>,
         statement: StatementId,
         with: impl FnOnce(&dyn Parameters) -> T,
     ) -> Result<T> {
         Ok(match self {
-            Kind::Launch(launch) => with(&LaunchNode::of(&launch)),
-            Kind::Fill(fill) => with(&fill.node(emission, statement)),
-            Kind::Copy(()) => with(&copy::node(emission, statement)),
-            Kind::Host(work) => with(&HostNode::of(emission, statement, work)?),
-            Kind::Record(event) => with(&EventNode { event, records: true }),
-            Kind::Wait(event) => with(&EventNode { event, records: false }),
-            Kind::Sync(word, sync) => with(&sync.node(emission, statement, word)),
+            StatementKind::Launch(launch) => with(&LaunchNode::new(&launch)),
+            StatementKind::Fill(fill) => with(&fill.node(emission, statement)),
+            StatementKind::Copy(()) => with(&copy::node(emission, statement)),
+            StatementKind::Host(work) => with(&HostNode::new(emission, statement, work)?),
+            StatementKind::Record(event) => with(&EventNode { event, records: true }),
+            StatementKind::Wait(event) => with(&EventNode { event, records: false }),
+            StatementKind::Sync(word, sync) => with(&sync.node(emission, statement, word)),
             // Library calls are captured, and conditions need handles; both are added elsewhere.
-            Kind::Capture(()) | Kind::Condition(()) | Kind::Join(()) | Kind::Alloc(()) | Kind::Free(()) => {
+            StatementKind::Capture(())
+            | StatementKind::Condition(())
+            | StatementKind::Join(())
+            | StatementKind::Alloc(())
+            | StatementKind::Free(()) => {
                 return Err(PlanFault::NotEvaluated(at_statement(emission.program, statement)).into());
             }
         })
@@ -385,7 +413,7 @@ impl<'b> Evaluation<'b> {
     pub(crate) fn new(
         program: &'b Program,
         dims: &'b Vector<DimId, u64>,
-        limits: &'b Vector<Device, Limits>,
+        limits: &'b Vector<Device, DeviceLimits>,
         modules: &'b mut Modules,
         statements: usize,
         mut words: Vec<Word>,
@@ -411,11 +439,11 @@ impl<'b> Evaluation<'b> {
 
     /// Keeps the extents of all launches that are evaluated after this call.
     pub(crate) fn keep_extents(&mut self) {
-        self.evaluator.extents = Some(Extents::new());
+        self.evaluator.extents = Some(LaunchExtents::new());
     }
 
     /// Returns the kept extents.
-    pub(crate) fn into_extents(self) -> Extents {
+    pub(crate) fn into_extents(self) -> LaunchExtents {
         self.evaluator.extents.unwrap_or_default()
     }
 
@@ -431,7 +459,7 @@ impl<'b> Evaluation<'b> {
         if self.records.len() == recorded + 1 {
             return Ok(());
         }
-        Err(self.evaluator.config(ConfigFault::ReturnsBeforeStatement))
+        Err(self.evaluator.config_error(ConfigFault::ReturnsBeforeStatement))
     }
 
     /// Returns the values of the evaluated statements.

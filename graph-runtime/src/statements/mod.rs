@@ -6,30 +6,30 @@
 //! - `kinds`: `Evaluation`, the records, and a file for each kind of statement;
 //! - `evaluator`: the checks' context; `dims`, `config`, `arguments`: the values of lengths and launches;
 //! - `entry`: the kernel that writes an entry of a pointer table;
-//! - `hosts`: the functions of host statements;
-//! - `emission`: the addresses that nodes use; `members`: the blocks of a batch.
+//! - `host_functions`: the functions of host statements;
+//! - `emission`: the addresses that nodes use; `batches`: the blocks of a batch.
 
 mod arguments;
+mod batches;
 mod config;
 mod dims;
 mod emission;
 pub mod entry;
 mod evaluator;
-mod hosts;
+mod host_functions;
 mod kinds;
-mod members;
 
 pub use arguments::Arguments;
+pub(crate) use batches::{batch_layout, batch_of, first_blocks, launch_record};
 pub(crate) use config::BlockLimits;
 pub use config::{Config, PerItem, per_item};
 pub(crate) use dims::compute;
-pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn, typed};
-pub(crate) use emission::{Adding, Emission, Setting, element};
-pub(crate) use evaluator::{Extents, UnprovedLaunches};
-pub(crate) use hosts::Hosts;
+pub use dims::{Dim, LoopVariable, ToDim, dim, index, loop_variable, typed};
+pub(crate) use emission::{AddContext, EmissionContext, SetContext, element};
+pub(crate) use evaluator::{LaunchExtents, UnprovedLaunches};
+pub(crate) use host_functions::HostFunctions;
 pub use kinds::Evaluation;
 pub use kinds::fill::Fillable;
-pub(crate) use kinds::launch::address;
-pub(crate) use kinds::sync::Due;
-pub(crate) use kinds::{Record, RecordExt, StatementValues};
-pub(crate) use members::{batch_of, first_blocks, launch_of, members_of};
+pub(crate) use kinds::launch::write_addresses;
+pub(crate) use kinds::sync::SyncValue;
+pub(crate) use kinds::{StatementRecord, StatementRecordExt, StatementValues};

@@ -3,7 +3,7 @@
 //! `cargo run --release -p cuweave-sim-driver --example interpreter_speed`
 
 use cuweave_ptx::parse;
-use cuweave_sim_driver::interp::{Launch, Memory, Options, Program, Region, run};
+use cuweave_sim_driver::interp::{GlobalMemory, Launch, Program, Region, RunOptions, run};
 use std::time::Instant;
 
 /// Three buffers of zeros that count as written.
@@ -30,7 +30,7 @@ impl Device {
     }
 }
 
-impl Memory for Device {
+impl GlobalMemory for Device {
     fn region(&self, address: u64) -> Option<Region> {
         let buffer = (0..3).find(|&b| (Self::address(b)..Self::address(b) + BYTES).contains(&address))?;
         let at = buffer as usize;
@@ -84,7 +84,7 @@ fn main() {
                 variables: &variables,
             };
             let (start, busy_before) = (Instant::now(), busy());
-            let stats = run(&launch, &device, &Options { threads, ..Options::default() }, None)
+            let stats = run(&launch, &device, &RunOptions { threads, ..RunOptions::default() }, None)
                 .expect("the kernel runs");
             let wall = start.elapsed().as_secs_f64();
             let own = busy().zip(busy_before).map(|(now, before)| now - before);

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use crate::base::callback;
 use crate::base::config::config;
-use crate::base::console::{print, say_once};
+use crate::base::console::{print, print_once};
 use crate::base::faults;
 use crate::base::status::{Result, Status};
 use crate::base::trace;
@@ -16,7 +16,7 @@ use crate::state::{current_context, state};
 
 /// The checks made before a function runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CallKind {
     /// Needs `cuInit`, and a context that is not broken.
     Call,
     /// Destroys or frees an object, even if it then returns an error.
@@ -30,13 +30,13 @@ pub enum Kind {
 /// An exported function of the driver API.
 pub struct Exported {
     name: &'static str,
-    kind: Kind,
+    kind: CallKind,
     /// True if the function is newer than the simulated CUDA version.
     newer: OnceLock<bool>,
 }
 
 impl Exported {
-    pub const fn new(name: &'static str, kind: Kind) -> Exported {
+    pub const fn new(name: &'static str, kind: CallKind) -> Exported {
         Exported { name, kind, newer: OnceLock::new() }
     }
 
@@ -66,7 +66,7 @@ fn refuse_newer(name: &'static str) -> Result {
         format!("`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as");
     match SAME_AS_OLDER.iter().find(|(call, older)| *call == name && !is_newer(older)) {
         Some((_, older)) => {
-            say_once(format!(
+            print_once(format!(
                 "{newer}: it is answered as `{older}`, but a real driver of that version does not have it; \
                  help: build the program \
                  with bindings for CUDA {major}.{minor}, for cudarc the feature `cuda-{major}0{minor}0`"
@@ -74,14 +74,14 @@ fn refuse_newer(name: &'static str) -> Result {
             Ok(())
         }
         None => {
-            say_once(newer);
+            print_once(newer);
             Err(Status::NOT_SUPPORTED)
         }
     }
 }
 
 /// Runs the body of a function after the checks of its kind, and returns its result code.
-pub fn enter(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> u32 {
+pub fn enter(name: &'static str, newer: bool, kind: CallKind, body: &mut dyn FnMut() -> Result) -> u32 {
     let work = AssertUnwindSafe(|| run(name, newer, kind, body));
     match catch_unwind(work) {
         Ok(Ok(())) => Status::SUCCESS.0,
@@ -93,28 +93,28 @@ pub fn enter(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut()
     }
 }
 
-fn run(name: &'static str, newer: bool, kind: Kind, body: &mut dyn FnMut() -> Result) -> Result {
+fn run(name: &'static str, newer: bool, kind: CallKind, body: &mut dyn FnMut() -> Result) -> Result {
     if newer {
         refuse_newer(name)?;
     }
-    if kind != Kind::Query && callback::is_inside() {
+    if kind != CallKind::Query && callback::is_in_callback() {
         return Err(Status::NOT_PERMITTED);
     }
-    let fault = faults::strike(name);
-    if let (Some(status), false) = (fault, kind == Kind::Release) {
+    let fault = faults::count_call(name);
+    if let (Some(status), false) = (fault, kind == CallKind::Release) {
         return Err(status);
     }
-    let mut broken = None;
-    if matches!(kind, Kind::Call | Kind::Release) {
+    let mut sticky_error = None;
+    if matches!(kind, CallKind::Call | CallKind::Release) {
         let state = state();
         if !state.initialised {
             return Err(Status::NOT_INITIALIZED);
         }
-        broken = state.contexts.get(current_context()).and_then(|context| context.broken);
+        sticky_error = state.contexts.get(current_context()).and_then(|context| context.sticky_error);
     }
-    match (kind, broken) {
-        (Kind::Call, Some(status)) => Err(status),
-        _ => body().and(broken.or(fault).map_or(Ok(()), Err)),
+    match (kind, sticky_error) {
+        (CallKind::Call, Some(status)) => Err(status),
+        _ => body().and(sticky_error.or(fault).map_or(Ok(()), Err)),
     }
 }
 
@@ -133,10 +133,10 @@ include!(concat!(env!("OUT_DIR"), "/versions.rs"));
 
 /// Refuses a call to a function that is not implemented.
 pub fn unsupported(name: &'static str) -> u32 {
-    if let Some(status) = faults::strike(name) {
+    if let Some(status) = faults::count_call(name) {
         return status.0;
     }
-    say_once(format!("`{name}` is not simulated"));
+    print_once(format!("`{name}` is not simulated"));
     Status::NOT_SUPPORTED.0
 }
 
@@ -147,7 +147,7 @@ macro_rules! driver_calls {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
             static EXPORTED: $crate::call::Exported =
-                $crate::call::Exported::new(stringify!($name), $crate::call::Kind::$kind);
+                $crate::call::Exported::new(stringify!($name), $crate::call::CallKind::$kind);
             EXPORTED.call(&|| vec![$($crate::base::trace::number(&$argument)),*], &mut || $body)
         }
     )*};
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_our_own_is_an_error_and_no_crash() {
-        let code = enter("cuTest", false, Kind::Query, &mut || panic!("on purpose"));
+        let code = enter("cuTest", false, CallKind::Query, &mut || panic!("on purpose"));
         assert_eq!(code, Status::UNKNOWN.0);
     }
 }

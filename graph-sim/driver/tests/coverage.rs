@@ -1,9 +1,9 @@
 //! Compares the writes that a kernel's backward slice predicts for a launch with the writes of its run, byte for
 //! byte: for every kernel of the corpus and of this repository, and for random kernels.
 
-use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
-use cuweave_ptx::{self as ptx, Access, Analysis, Function, Taken};
-use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, WRITTEN, run};
+use cuweave_ptx::coverage::{BackwardSlice, Extent, LaunchInputs as Judged, Verdict};
+use cuweave_ptx::{self as ptx, AccessClass, Analysis, Function, ParameterKinds};
+use cuweave_sim_driver::interp::{ATOMIC, Launch, Program, RunOptions, WRITTEN, run};
 use cuweave_testkit::{files, random::Random};
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ impl Tally {
 /// Runs an entry once and compares every parameter that was analysed.
 fn compare(
     (module, program): (&ptx::Module<'_>, &Program),
-    (name, pointers, outline): (&str, &[bool], &Outline),
+    (name, pointers, outline): (&str, &[bool], &BackwardSlice),
     (grid, block, number): ([u32; 3], [u32; 3], u64),
     tally: &mut Tally,
 ) {
@@ -80,12 +80,12 @@ fn compare(
         parameters: &parameters,
         variables: &variables,
     };
-    let options = Options {
+    let options = RunOptions {
         limit: 300_000,
         threads: Some(1),
         initialised: false,
         conflicts: false,
-        ..Options::default()
+        ..RunOptions::default()
     };
     if run(&launch, &buffers, &options, None).is_err() {
         return;
@@ -105,7 +105,7 @@ fn compare(
                 let extent = Extent { elements: (bytes / size) as u64, size: size as u32, dense: true };
                 let mut extents = vec![extent; outline.parameters.len()];
                 extents[nth] = extent;
-                let verdict = &outline.judge(&judged, &extents)[nth];
+                let verdict = &outline.verdicts(&judged, &extents)[nth];
                 let full = |at: usize| (at * size..(at + 1) * size).all(written);
                 if let Err(missing) = tally.add(verdict, extent.elements as usize, &full) {
                     tally.wrong.push(format!(
@@ -119,19 +119,24 @@ fn compare(
     }
 }
 
-fn outlines(module: &ptx::Module<'_>, function: &Function<'_>) -> (Vec<bool>, Outline) {
+fn outlines(module: &ptx::Module<'_>, function: &Function<'_>) -> (Vec<bool>, BackwardSlice) {
     let mut analysis = Analysis::new(module);
     let pointers = analysis.pointers(function);
     let kernel = analysis.kernel(function.name, &pointers);
     let written: Vec<u32> = (0..pointers.len() as u32)
-        .filter(|&at| pointers[at as usize] && kernel.parameters[at as usize].access() == Access::Writes)
+        .filter(|&at| pointers[at as usize] && kernel.parameters[at as usize].access() == AccessClass::Writes)
         .collect();
     let scalars: Vec<bool> = pointers.iter().map(|pointer| !pointer).collect();
-    let taken = Taken { pointers: &pointers, never_null: &pointers, scalars: &scalars, ..Taken::default() };
-    let (_, outline) = analysis.kernel_and_outline(function.name, taken, &written);
+    let taken = ParameterKinds {
+        pointers: &pointers,
+        never_null: &pointers,
+        scalars: &scalars,
+        ..ParameterKinds::default()
+    };
+    let (_, outline) = analysis.kernel_and_slice(function.name, taken, &written);
     let bytes = outline.encode();
-    let encoded = Outline { instructions: Vec::new(), loops: false, ..outline.clone() };
-    assert_eq!(Outline::decode(&bytes), Some(encoded), "{}", function.name);
+    let encoded = BackwardSlice { instructions: Vec::new(), loops: false, ..outline.clone() };
+    assert_eq!(BackwardSlice::decode(&bytes), Some(encoded), "{}", function.name);
     (pointers, outline)
 }
 
@@ -190,7 +195,7 @@ fn verdicts_are_what_the_corpus_writes() {
             let (pointers, outline) = outlines(&module, function);
             let share = shares.entry(group.clone()).or_default();
             for at in 0..outline.parameters.len() {
-                match outline.hopeless(at) {
+                match outline.reason_never_covered(at) {
                     None => share.decided += 1,
                     Some(why) => {
                         share.never += 1;
@@ -231,10 +236,10 @@ fn verdicts_are_what_the_corpus_writes() {
 fn arithmetic(random: &mut Random, next: u64) -> String {
     let (a, b) = (random.below(next), random.below(next));
     let constant =
-        random.of(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
-    let small = random.of(&["1", "2", "3", "5", "30"]);
-    let mask = random.of(&["1", "7", "31", "28", "-4", "255", "6"]);
-    let ty = random.of(&["u32", "s32"]);
+        random.choose(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
+    let small = random.choose(&["1", "2", "3", "5", "30"]);
+    let mask = random.choose(&["1", "7", "31", "28", "-4", "255", "6"]);
+    let ty = random.choose(&["u32", "s32"]);
     match random.below(19) {
         0 | 1 => format!("add.{ty} %r{next}, %r{a}, %r{b};"),
         2 => format!("sub.{ty} %r{next}, %r{a}, %r{b};"),
@@ -245,16 +250,16 @@ fn arithmetic(random: &mut Random, next: u64) -> String {
         7 => format!("and.b32 %r{next}, %r{a}, {mask};"),
         8 => format!("or.b32 %r{next}, %r{a}, {mask};"),
         9 => format!("xor.b32 %r{next}, %r{a}, {mask};"),
-        10 => format!("div.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
-        11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
+        10 => format!("div.{ty} %r{next}, %r{a}, {};", random.choose(&["2", "3", "7", "32"])),
+        11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.choose(&["2", "3", "7", "32"])),
         12 => format!("min.{ty} %r{next}, %r{a}, %r{b};"),
         13 => format!("max.{ty} %r{next}, %r{a}, {constant};"),
         14 => format!(
             "setp.{}.{ty} %p7, %r{a}, %r{b}; selp.b32 %r{next}, %r{a}, %r{b}, %p7;",
-            random.of(&["lt", "le", "gt", "ge", "eq", "ne"])
+            random.choose(&["lt", "le", "gt", "ge", "eq", "ne"])
         ),
         15 => format!("bfe.u32 %r{next}, %r{a}, {}, {};", random.below(5), 1 + random.below(6)),
-        16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.of(&["u16", "s16"])),
+        16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.choose(&["u16", "s16"])),
         17 => format!("bfi.b32 %r{next}, %r{a}, %r{b}, {}, {};", random.below(5), 1 + random.below(4)),
         _ => format!("mul.hi.{ty} %r{next}, %r{a}, {constant};"),
     }
@@ -278,7 +283,7 @@ fn random_kernel(random: &mut Random) -> String {
         next += 1;
     }
     let index = if random.below(3) == 0 { 8 } else { next - 1 };
-    let ty = random.of(&["u32", "s32"]);
+    let ty = random.choose(&["u32", "s32"]);
     let vector = random.below(4) == 0;
     let (bytes, store) =
         if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
@@ -318,13 +323,13 @@ fn verdicts_are_what_random_kernels_write() {
         let program = Program::decode(&module);
         let function = module.entry("k").unwrap();
         let mut analysis = Analysis::new(&module);
-        let taken = Taken {
+        let taken = ParameterKinds {
             pointers: &[true, false],
             never_null: &[true, false],
             scalars: &[false, true],
-            ..Taken::default()
+            ..ParameterKinds::default()
         };
-        let (_, outline) = analysis.kernel_and_outline("k", taken, &[0]);
+        let (_, outline) = analysis.kernel_and_slice("k", taken, &[0]);
         let before = tally.wrong.len();
         for _ in 0..3 {
             let grid = [1 + random.below(5) as u32, 1 + random.below(3) as u32, 1];

@@ -2,8 +2,8 @@
 //! supports, and checks that each byte that it touches is within the bounds of its proof.
 
 use cuweave_ptx::poly::Poly;
-use cuweave_ptx::{self as ptx, Access, Analysis, Function, ParameterFacts};
-use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, READ, WRITTEN, run};
+use cuweave_ptx::{self as ptx, AccessClass, Analysis, Function, ParameterFacts};
+use cuweave_sim_driver::interp::{ATOMIC, Launch, Program, READ, RunOptions, WRITTEN, run};
 use cuweave_testkit::files;
 
 mod buffers;
@@ -44,11 +44,11 @@ fn contradictions(facts: &ParameterFacts, shadow: &[u8]) -> Vec<String> {
         }
     }
     let right = match facts.access() {
-        Access::Nothing => !read && !written,
-        Access::Reads => !written,
-        Access::Writes => !read,
-        Access::Atomics => flags & WRITTEN == 0 || flags & ATOMIC != 0,
-        Access::ReadsAndWrites | Access::Unknown => true,
+        AccessClass::Nothing => !read && !written,
+        AccessClass::Reads => !written,
+        AccessClass::Writes => !read,
+        AccessClass::Atomics => flags & WRITTEN == 0 || flags & ATOMIC != 0,
+        AccessClass::ReadsAndWrites | AccessClass::Unknown => true,
     };
     if !right {
         wrong.push(format!("{:?}, read {read}, written {written}", facts.access()));
@@ -87,12 +87,12 @@ fn kernels_touch_what_their_proof_says() {
                 variables: &variables,
             };
             // A fault ends a launch; the accesses before it are checked as well.
-            let options = Options {
+            let options = RunOptions {
                 limit: 100_000,
                 threads: Some(1),
                 initialised: false,
                 conflicts: false,
-                ..Options::default()
+                ..RunOptions::default()
             };
             let _ = run(&launch, &buffers, &options, None);
             ran += 1;

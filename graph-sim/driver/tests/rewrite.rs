@@ -1,9 +1,11 @@
 //! Rewritten kernels behave like the originals. Every kernel of the corpus that runs here is launched member by
 //! member as written, and as one launch of each of its rewritten forms; both must leave equal bytes.
 
-use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting};
-use cuweave_ptx::{self as ptx, Analysis, Class, Function, Module};
-use cuweave_sim_driver::interp::{Fault, Launch, Options, Program, run, run_until_wait};
+use cuweave_ptx::rewrite::{
+    Axis, Batch, BatchTable, GridShape, Refusal, batchable, batched, free_name, waiting,
+};
+use cuweave_ptx::{self as ptx, Analysis, Function, Module, TypeClass};
+use cuweave_sim_driver::interp::{Fault, Launch, Program, RunOptions, run, run_until_wait};
 use cuweave_testkit::files;
 use std::path::PathBuf;
 
@@ -48,8 +50,10 @@ fn members(
         for (at, parameter) in function.parameters.iter().enumerate() {
             let value = match (pointers[at], parameter.class()) {
                 (true, _) => memory.add(small_numbers(SIZE, member)),
-                (_, Class::Float) if parameter.size() == 4 => u64::from((1.5f32 + member as f32).to_bits()),
-                (_, Class::Float) => (1.5f64 + member as f64).to_bits(),
+                (_, TypeClass::Float) if parameter.size() == 4 => {
+                    u64::from((1.5f32 + member as f32).to_bits())
+                }
+                (_, TypeClass::Float) => (1.5f64 + member as f64).to_bits(),
                 _ => 40 - member,
             };
             let mut bytes = value.to_le_bytes().to_vec();
@@ -85,19 +89,19 @@ fn variables(program: &Program, memory: &mut Buffers) -> Vec<u64> {
 /// anything.
 fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> {
     // One host thread, so that float atomics execute in a fixed order.
-    let options = Options {
+    let options = RunOptions {
         limit: 100_000,
         threads: Some(1),
         initialised: false,
         conflicts: false,
         dependent: false,
-        ..Options::default()
+        ..RunOptions::default()
     };
     let fault = |fault: Fault| fault.to_string();
     if waits {
         let marks = |memory: &Buffers| memory.shadow.iter().flatten().filter(|&&flags| flags != 0).count();
         let before = marks(memory);
-        let options = Options { dependent: true, ..options };
+        let options = RunOptions { dependent: true, ..options };
         let paused = run_until_wait(launch, memory, &options).map_err(fault)?;
         if !paused.pre_wait().is_empty() || marks(memory) != before {
             return Err("it touches memory before the wait".to_owned());
@@ -163,7 +167,7 @@ fn at_once(
     let members = members(function, pointers, grids, &mut memory);
     let count = memory.data.len();
     let variables = variables(program, &mut memory);
-    let table = Table::of(&function.parameters, form.capacity, form.shape).unwrap();
+    let table = BatchTable::new(&function.parameters, form.capacity, form.shape).unwrap();
     let mut parameters = vec![0u8; table.bytes as usize];
     let (mut blocks, mut firsts) = (0u32, Vec::new());
     for (member, (arguments, grid)) in members.arguments.iter().zip(members.grids).enumerate() {

@@ -85,12 +85,12 @@ fn while_runs_its_body_until_the_value_is_0() {
     setup.add(&body, &[mix], "count_down", &[handle, count]);
     setup.add(&graph, &[node], "mix", &[word, 5]);
     let exec = graph.exec();
-    for turns in [0, 1, 10, 7] {
-        setup.context.write(count, &[turns]);
+    for iterations in [0, 1, 10, 7] {
+        setup.context.write(count, &[iterations]);
         setup.context.write(word, &[0_u32]);
         assert_eq!(exec.run(&setup.context), OK);
-        let result = (0..turns).fold(0_u32, |word, _| word.wrapping_mul(31).wrapping_add(3));
-        assert_eq!(setup.read(word), result.wrapping_mul(31).wrapping_add(5), "{turns}");
+        let result = (0..iterations).fold(0_u32, |word, _| word.wrapping_mul(31).wrapping_add(3));
+        assert_eq!(setup.read(word), result.wrapping_mul(31).wrapping_add(5), "{iterations}");
         assert_eq!(setup.read(count), 0);
     }
 }
@@ -267,10 +267,10 @@ fn bodies_use_memory_of_an_alloc_node_around_them() {
     let last = graph.copy(&setup.context, &[node], word, memory, 4);
     graph.free(&[last], memory);
     let exec = graph.exec();
-    for turns in [5_u32, 2] {
-        setup.context.write(count, &[turns]);
+    for iterations in [5_u32, 2] {
+        setup.context.write(count, &[iterations]);
         assert_eq!(exec.run(&setup.context), OK);
-        let result = (0..turns).fold(0_u32, |word, _| word.wrapping_mul(31).wrapping_add(1));
+        let result = (0..iterations).fold(0_u32, |word, _| word.wrapping_mul(31).wrapping_add(1));
         assert_eq!(setup.read(word), result);
     }
 }
@@ -470,17 +470,17 @@ fn loops_in_loops_run_anew_in_each_turn() {
 fn two_loops_run_side_by_side() {
     let setup = Setup::new();
     let graph = Graph::new();
-    let words = [4_u32, 9].map(|turns| {
-        let (word, count) = (setup.word(0), setup.word(turns));
+    let words = [4_u32, 9].map(|iterations| {
+        let (word, count) = (setup.word(0), setup.word(iterations));
         let handle = graph.handle(&setup.context, Some(1));
         let (_, body) = graph.run_while(&setup.context, &[], handle);
         let mix = setup.add(&body, &[], "mix", &[word, 1]);
         setup.add(&body, &[mix], "count_down", &[handle, count]);
-        (word, turns)
+        (word, iterations)
     });
     assert_eq!(graph.exec().run(&setup.context), OK);
-    for (word, turns) in words {
-        let result = (0..turns).fold(0_u32, |word, _| word.wrapping_mul(31).wrapping_add(1));
+    for (word, iterations) in words {
+        let result = (0..iterations).fold(0_u32, |word, _| word.wrapping_mul(31).wrapping_add(1));
         assert_eq!(setup.read(word), result);
     }
 }

@@ -8,15 +8,15 @@ use super::kernels::Setup;
 
 const WORDS: usize = 3;
 /// The maximum number of iterations of a launch in the evaluation. Programs with more are skipped.
-const TURNS: u32 = 200;
+const MAX_ITERATIONS: u32 = 200;
 
 enum Statement {
     /// `words[.0] = 31 * words[.0] + .1`.
     Mix(usize, u32),
     /// Runs one body or none, depending on a word divided by 16, modulo a number.
     Choice { on: usize, number: u32, kind: Choice, bodies: Vec<Vec<Statement>> },
-    /// Iterates `turns` times.
-    Count { turns: u32, body: Vec<Statement> },
+    /// Iterates `iterations` times.
+    Count { iterations: u32, body: Vec<Statement> },
     /// Iterates until a word divided by 16 is a multiple of a number.
     Until { on: usize, number: u32, body: Vec<Statement> },
 }
@@ -37,7 +37,7 @@ fn statement(random: &mut Random, depth: u32) -> Statement {
     let kind = if depth == 0 { 0 } else { random.below(8) };
     match kind {
         0..=2 => Statement::Mix(on, random.below(1000_u32)),
-        3 => Statement::Count { turns: random.below(4_u32), body: list(random, depth - 1) },
+        3 => Statement::Count { iterations: random.below(4_u32), body: list(random, depth - 1) },
         4 => {
             let mut body = list(random, depth - 1);
             body.push(Statement::Mix(on, random.below(1000_u32)));
@@ -60,14 +60,14 @@ fn statement(random: &mut Random, depth: u32) -> Statement {
 /// The state of the direct evaluation.
 struct Machine {
     words: [u32; WORDS],
-    turns: u32,
+    iterations: u32,
 }
 
 impl Machine {
     /// Counts an iteration. Returns `None` if there are too many.
-    fn turn(&mut self) -> Option<()> {
-        self.turns += 1;
-        (self.turns <= TURNS).then_some(())
+    fn count_iteration(&mut self) -> Option<()> {
+        self.iterations += 1;
+        (self.iterations <= MAX_ITERATIONS).then_some(())
     }
 
     fn run(&mut self, statements: &[Statement]) -> Option<()> {
@@ -83,15 +83,15 @@ impl Machine {
                         self.run(body)?;
                     }
                 }
-                Statement::Count { turns, body } => {
-                    for _ in 0..*turns {
-                        self.turn()?;
+                Statement::Count { iterations, body } => {
+                    for _ in 0..*iterations {
+                        self.count_iteration()?;
                         self.run(body)?;
                     }
                 }
                 Statement::Until { on, number, body } => {
                     while !(self.words[*on] / 16).is_multiple_of(*number) {
-                        self.turn()?;
+                        self.count_iteration()?;
                         self.run(body)?;
                     }
                 }
@@ -177,9 +177,9 @@ impl Builder<'_> {
                 }
                 node
             }
-            Statement::Count { turns, body } => {
+            Statement::Count { iterations, body } => {
                 let (handle, count) = (handle(None), setup.word(0));
-                let put = setup.add(graph, after, "put", &[count, (*turns).into()]);
+                let put = setup.add(graph, after, "put", &[count, (*iterations).into()]);
                 let set = setup.add(graph, &[put], "set_from", &[handle, count]);
                 let (node, inside) = graph.run_while(&setup.context, &[set], handle);
                 self.fill(&inside, body);
@@ -193,8 +193,8 @@ impl Builder<'_> {
                 let after = [&[set], after].concat();
                 let (node, inside) = graph.run_while(&setup.context, &after, handle);
                 let last = self.fill(&inside, body);
-                let behind: Vec<Node> = last[*on].into_iter().collect();
-                setup.add(&inside, &behind, "set_modulo", &[handle, word, number]);
+                let after: Vec<Node> = last[*on].into_iter().collect();
+                setup.add(&inside, &after, "set_modulo", &[handle, word, number]);
                 node
             }
         }
@@ -211,7 +211,7 @@ fn check(setup: &Setup, case: u64) -> Option<u32> {
     let results: Option<Vec<Machine>> = STARTS
         .iter()
         .map(|&words| {
-            let mut machine = Machine { words, turns: 0 };
+            let mut machine = Machine { words, iterations: 0 };
             machine.run(&program).map(|()| machine)
         })
         .collect();
@@ -226,7 +226,7 @@ fn check(setup: &Setup, case: u64) -> Option<u32> {
         assert_eq!(exec.run(&setup.context), OK, "case {case}");
         assert_eq!(setup.context.download::<u32>(memory, WORDS), result.words, "case {case}, from {start:?}");
     }
-    results.iter().map(|machine| machine.turns).max()
+    results.iter().map(|machine| machine.iterations).max()
 }
 
 #[test]
@@ -236,12 +236,12 @@ fn random_programs_run_as_they_read() {
     let mut done = 0;
     for case in 0..120 {
         if setup.context.simulated {
-            cuweave_sim::seed(case % 5).unwrap();
-            cuweave_sim::parallel(case % 3 == 2).unwrap();
+            cuweave_sim::set_seed(case % 5).unwrap();
+            cuweave_sim::set_parallel(case % 3 == 2).unwrap();
         }
-        let Some(turns) = check(&setup, case) else { continue };
-        most = most.max(turns);
+        let Some(iterations) = check(&setup, case) else { continue };
+        most = most.max(iterations);
         done += 1;
     }
-    assert!(done >= 80 && most >= 20, "{done} programs of up to {most} turns say little");
+    assert!(done >= 80 && most >= 20, "{done} programs of up to {most} iterations say little");
 }

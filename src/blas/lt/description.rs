@@ -21,10 +21,10 @@ use cudarc::cublaslt::sys::cublasLtMatrixLayoutAttribute_t::{
 use cudarc::cublaslt::sys::cudaDataType_t::{CUDA_R_16BF, CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
 use cudarc::cublaslt::sys::{cublasLtMatmulDesc_t, cublasLtMatrixLayout_t};
 
-use crate::blas::element::Kind;
+use crate::blas::element::ElementKind;
 use crate::blas::error::Error;
-use crate::blas::kernels::Kinds;
-use crate::blas::library::{Library, done};
+use crate::blas::kernels::ElementKinds;
+use crate::blas::library::{Library, check_status};
 use crate::blas::product::{Activation, Matrix};
 
 use super::problem::Problem;
@@ -53,35 +53,36 @@ impl Drop for Description<'_> {
 impl<'l> Description<'l> {
     /// Describes a problem. Leaves bias and activation out if `unfinished` is true.
     pub fn new(library: &'l Library, problem: &Problem, unfinished: bool, bias: u64) -> Result<Self, Error> {
-        let Kinds { factors, result } = problem.kinds;
-        let mut of = Description { library, operation: null_mut(), layouts: [null_mut(); 3] };
+        let ElementKinds { factors, result } = problem.kinds;
+        let mut description = Description { library, operation: null_mut(), layouts: [null_mut(); 3] };
         let compute = match (factors, problem.tf32) {
-            (Kind::F64, _) => CUBLAS_COMPUTE_64F,
-            (Kind::F32, true) => CUBLAS_COMPUTE_32F_FAST_TF32,
+            (ElementKind::F64, _) => CUBLAS_COMPUTE_64F,
+            (ElementKind::F32, true) => CUBLAS_COMPUTE_32F_FAST_TF32,
             _ => CUBLAS_COMPUTE_32F,
         };
         let summed = data_type(factors.summed());
         // SAFETY: the pointers are to fields of a local.
-        let status = unsafe { (library.cublasLtMatmulDescCreate)(&mut of.operation, compute as u32, summed) };
-        done("cublasLtMatmulDescCreate", status)?;
+        let status =
+            unsafe { (library.cublasLtMatmulDescCreate)(&mut description.operation, compute as u32, summed) };
+        check_status("cublasLtMatmulDescCreate", status)?;
         let [x, y] = problem.factors();
         let c = problem.matrices[2];
         for (attribute, (_, transposed)) in
             [(CUBLASLT_MATMUL_DESC_TRANSA, x), (CUBLASLT_MATMUL_DESC_TRANSB, y)]
         {
             let operation = if transposed { CUBLAS_OP_T } else { CUBLAS_OP_N };
-            of.set(attribute as u32, &(operation as u32))?;
+            description.set(attribute as u32, &(operation as u32))?;
         }
         if !unfinished {
-            of.set(CUBLASLT_MATMUL_DESC_EPILOGUE as u32, &epilogue(problem))?;
+            description.set(CUBLASLT_MATMUL_DESC_EPILOGUE as u32, &epilogue(problem))?;
             if problem.bias {
-                of.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32, &bias)?;
+                description.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32, &bias)?;
             }
         }
         for (at, (matrix, kind)) in [(x.0, factors), (y.0, factors), (c, result)].into_iter().enumerate() {
-            layout(library, &mut of.layouts[at], &matrix, kind, problem.sizes[3])?;
+            layout(library, &mut description.layouts[at], &matrix, kind, problem.sizes[3])?;
         }
-        Ok(of)
+        Ok(description)
     }
 
     fn set<T>(&self, attribute: u32, value: &T) -> Result<(), Error> {
@@ -90,7 +91,7 @@ impl<'l> Description<'l> {
         let status = unsafe {
             (self.library.cublasLtMatmulDescSetAttribute)(self.operation, attribute, value, size_of::<T>())
         };
-        done("cublasLtMatmulDescSetAttribute", status)
+        check_status("cublasLtMatmulDescSetAttribute", status)
     }
 }
 
@@ -99,7 +100,7 @@ fn layout(
     library: &Library,
     made: &mut cublasLtMatrixLayout_t,
     matrix: &Matrix,
-    kind: Kind,
+    kind: ElementKind,
     batch: u32,
 ) -> Result<(), Error> {
     let (rows, columns) = matrix.lines();
@@ -108,13 +109,13 @@ fn layout(
     // SAFETY: the pointer is valid.
     let status =
         unsafe { (library.cublasLtMatrixLayoutCreate)(made, data_type(kind), rows, columns, leading) };
-    done("cublasLtMatrixLayoutCreate", status)?;
+    check_status("cublasLtMatrixLayoutCreate", status)?;
     if batch > 1 {
         let set = |attribute: u32, value: *const c_void, bytes| {
             // SAFETY: the layout lives, and the value has the size of the attribute.
             let status =
                 unsafe { (library.cublasLtMatrixLayoutSetAttribute)(*made, attribute, value, bytes) };
-            done("cublasLtMatrixLayoutSetAttribute", status)
+            check_status("cublasLtMatrixLayoutSetAttribute", status)
         };
         let (count, stride) = (batch, matrix.stride);
         set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as u32, from_ref(&count).cast(), 4)?;
@@ -123,12 +124,12 @@ fn layout(
     Ok(())
 }
 
-fn data_type(kind: Kind) -> u32 {
+fn data_type(kind: ElementKind) -> u32 {
     (match kind {
-        Kind::F32 => CUDA_R_32F,
-        Kind::F64 => CUDA_R_64F,
-        Kind::F16 => CUDA_R_16F,
-        Kind::BF16 => CUDA_R_16BF,
+        ElementKind::F32 => CUDA_R_32F,
+        ElementKind::F64 => CUDA_R_64F,
+        ElementKind::F16 => CUDA_R_16F,
+        ElementKind::BF16 => CUDA_R_16BF,
     }) as u32
 }
 

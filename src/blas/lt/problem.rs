@@ -1,20 +1,20 @@
 //! The key for which an algorithm is chosen, and its matrices as cuBLASLt reads them.
 
-use crate::blas::kernels::Kinds;
+use crate::blas::kernels::ElementKinds;
 use crate::blas::product::{Activation, Matrix, Order, Product};
 
 #[cfg(test)]
 mod tests;
 
 /// The bytes of the widest vector load on any device.
-const VECTOR: u64 = 32;
+const MAX_VECTOR_BYTES: u64 = 32;
 
 /// The key for which an algorithm is chosen: a product without its scalars and addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     pub sizes: [u32; 4],
     pub matrices: [Matrix; 3],
-    pub kinds: Kinds,
+    pub kinds: ElementKinds,
     pub activation: Activation,
     pub bias: bool,
     pub tf32: bool,
@@ -22,7 +22,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub fn of(product: &Product, kinds: Kinds, bias: bool, limit: u64) -> Problem {
+    pub fn new(product: &Product, kinds: ElementKinds, bias: bool, limit: u64) -> Problem {
         Problem {
             sizes: [product.m, product.n, product.k, product.batch],
             matrices: [product.a(), product.b(), product.c()],
@@ -49,22 +49,22 @@ impl Problem {
     /// last line from foreign memory. To prevent this, the passed alignments also divide the length of a line.
     pub fn alignments(&self, addresses: u64) -> [u64; 4] {
         let told = |elements: u64, size: u64| match size << elements.trailing_zeros().min(8) {
-            divides if divides >= VECTOR => addresses,
+            divides if divides >= MAX_VECTOR_BYTES => addresses,
             divides => addresses.min(divides),
         };
-        let Kinds { factors, result } = self.kinds;
+        let ElementKinds { factors, result } = self.kinds;
         let ([(x, _), (y, _)], c) = (self.factors(), self.matrices[2]);
         [
-            told(self.regular(&x), factors.size()),
-            told(self.regular(&y), factors.size()),
-            told(self.regular(&c), result.size()),
+            told(self.line_divisor(&x), factors.size()),
+            told(self.line_divisor(&y), factors.size()),
+            told(self.line_divisor(&c), result.size()),
             told(u64::from(c.lines().0), result.size()),
         ]
     }
 
     /// Returns a number that has the same power of two as the line length and the strides between lines and
     /// batch members.
-    fn regular(&self, matrix: &Matrix) -> u64 {
+    fn line_divisor(&self, matrix: &Matrix) -> u64 {
         let (side, lines) = matrix.lines();
         // Lines without gaps form one line.
         let line = if lines == 1 || matrix.leading == side {

@@ -15,7 +15,7 @@ mod state;
 use std::ffi::{c_char, c_int, c_void};
 use std::slice::from_raw_parts_mut;
 
-use cuweave_testkit::stand_in::{Hear, is_capturing, pass};
+use cuweave_testkit::stand_in::{LineCallback, is_capturing, pass};
 
 use state::{INVALID, Kind, Object, State, alone, enter, note};
 
@@ -251,7 +251,7 @@ pub extern "C" fn cublasLtMatmul(
 }
 
 /// The objects that describe a product.
-struct Described {
+struct ProductDescription {
     operation: Object,
     layouts: [Object; 3],
 }
@@ -262,11 +262,11 @@ fn described(
     handle: Id,
     operation: Id,
     layouts: [Id; 3],
-) -> Option<Described> {
+) -> Option<ProductDescription> {
     state.object(name, handle, Kind::Lt)?;
     let operation = state.object(name, operation, Kind::Operation)?.clone();
     let [a, b, c] = layouts.map(|layout| state.object(name, layout, Kind::Layout).cloned());
-    Some(Described { operation, layouts: [a?, b?, c?] })
+    Some(ProductDescription { operation, layouts: [a?, b?, c?] })
 }
 
 /// Lets the `nth` next call of a function fail with a status. 0 requests no failure.
@@ -290,6 +290,6 @@ pub extern "C" fn cublasTestLive() -> u64 {
 
 /// Passes on the notes since the last call, then the number of calls of each function.
 #[unsafe(no_mangle)]
-pub extern "C" fn cublasTestTake(hear: Hear, data: *mut c_void) {
+pub extern "C" fn cublasTestTake(hear: LineCallback, data: *mut c_void) {
     pass(&alone(State::take), hear, data);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use cuweave_testkit::stand_in::Calls;
+use cuweave_testkit::stand_in::CallCounts;
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 pub const INVALID: u32 = 7;
@@ -52,7 +52,7 @@ pub struct State {
     pub algorithms: u64,
     pub workspace: u64,
     pub lines: Vec<String>,
-    pub calls: Calls,
+    pub calls: CallCounts,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
@@ -61,10 +61,10 @@ static STATE: Mutex<State> = Mutex::new(State {
     algorithms: 0,
     workspace: 0,
     lines: Vec::new(),
-    calls: Calls::new(),
+    calls: CallCounts::new(),
 });
 
-/// Calls `work` with the locked state.
+/// CallCounts `work` with the locked state.
 pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
     work(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -117,7 +117,7 @@ impl State {
 /// The notes: lines of words.
 pub mod note {
     use super::Object;
-    use crate::Described;
+    use crate::ProductDescription;
 
     /// Attributes of preferences.
     pub const MAX_WORKSPACE: u32 = 1;
@@ -125,7 +125,7 @@ pub mod note {
     const ALIGNMENTS: [u32; 4] = [5, 6, 7, 8];
 
     /// `asked ALGORITHM workspace BYTES limit BYTES reduction MASK|all alignments A,B,C,D compute TYPE types A,B,C`
-    pub fn asked(found: &Described, preference: &Object, algorithm: u64, workspace: u64) -> String {
+    pub fn asked(found: &ProductDescription, preference: &Object, algorithm: u64, workspace: u64) -> String {
         let attribute = |at: u32| preference.attributes.get(&at).copied();
         let mask = attribute(REDUCTION).map_or("all".to_owned(), |mask| mask.to_string());
         let alignments = ALIGNMENTS.map(|at| attribute(at).unwrap_or(256).to_string()).join(",");

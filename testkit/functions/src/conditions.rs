@@ -80,7 +80,7 @@ impl Writer {
     }
 
     fn statement(&mut self, depth: u32) {
-        let kind = if depth == 0 { self.random.of(&[0, 1, 9, 10]) } else { self.random.below(11_u32) };
+        let kind = if depth == 0 { self.random.choose(&[0, 1, 9, 10]) } else { self.random.below(11_u32) };
         match kind {
             0 => self.mix(),
             9 => self.wide(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use crate::compute::What;
+use crate::compute::Collective;
 
 /// Returns the folder; `None` if all ranks are in this process.
 pub fn folder() -> Option<&'static PathBuf> {
@@ -34,24 +34,24 @@ pub fn joined(id: u64, ranks: u32) -> u32 {
 }
 
 /// Publishes the data that a rank contributes to a collective.
-pub fn give((id, number): (u64, u64), rank: u32, what: &What, bytes: &[u8]) {
-    let What { name, count, element, op, root } = what;
+pub fn give((id, number): (u64, u64), rank: u32, what: &Collective, bytes: &[u8]) {
+    let Collective { name, count, element, op, root } = what;
     let head = format!("{name} {count} {element} {op} {root}\n");
     put(&format!("meeting-{id}-{number}-{rank}"), &[head.as_bytes(), bytes].concat());
 }
 
 /// Returns the data that ranks have contributed to a collective so far.
-pub fn given((id, number): (u64, u64), ranks: u32) -> BTreeMap<u32, (What, Vec<u8>)> {
+pub fn given((id, number): (u64, u64), ranks: u32) -> BTreeMap<u32, (Collective, Vec<u8>)> {
     let read = |rank: u32| {
         let bytes = std::fs::read(folder()?.join(format!("meeting-{id}-{number}-{rank}"))).ok()?;
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
         let head = std::str::from_utf8(&bytes[..end]).ok()?;
         let mut words = head.split(' ');
         let said = words.next()?;
-        let name = What::NAMES.into_iter().find(|&name| name == said)?;
+        let name = Collective::NAMES.into_iter().find(|&name| name == said)?;
         let mut next = || words.next().and_then(|word| word.parse::<usize>().ok());
         let (count, element, op, root) = (next()?, next()?, next()?, next()?);
-        let what = What::new(name, count, element as u32, op as u32, root as u32);
+        let what = Collective::new(name, count, element as u32, op as u32, root as u32);
         Some((rank, (what, bytes[end + 1..].to_vec())))
     };
     (0..ranks).filter_map(read).collect()

@@ -3,7 +3,7 @@
 /// A collective: its name, count, and numbers. For an exchange, `root` is the rank to send to, and `op` is the rank
 /// to receive from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct What {
+pub struct Collective {
     pub name: &'static str,
     pub count: usize,
     pub element: u32,
@@ -22,13 +22,13 @@ pub fn bytes_of(element: u32) -> Option<usize> {
     }
 }
 
-impl What {
+impl Collective {
     /// The names of all collectives.
     pub const NAMES: [&str; 6] =
         ["all_reduce", "reduce", "broadcast", "all_gather", "reduce_scatter", "exchange"];
 
-    pub fn new(name: &'static str, count: usize, element: u32, op: u32, root: u32) -> What {
-        What { name, count, element, op, root }
+    pub fn new(name: &'static str, count: usize, element: u32, op: u32, root: u32) -> Collective {
+        Collective { name, count, element, op, root }
     }
 
     fn bytes(&self) -> usize {
@@ -50,9 +50,9 @@ impl What {
     }
 
     /// Returns true if two ranks call matching collectives.
-    pub fn fits(&self, other: &What) -> bool {
+    pub fn fits(&self, other: &Collective) -> bool {
         let peers = self.name == "exchange";
-        let own = |what: &What| (what.name, what.count, what.element);
+        let own = |what: &Collective| (what.name, what.count, what.element);
         own(self) == own(other) && (peers || (self.op, self.root) == (other.op, other.root))
     }
 

@@ -9,7 +9,7 @@ type Poll = extern "C" fn(*mut c_void) -> u32;
 driver_calls! {
     copy_to_host = c"cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: u64, bytes: usize, stream: u64);
     copy_to_device = c"cuMemcpyHtoDAsync_v2"(to: u64, from: *const c_void, bytes: usize, stream: u64);
-    launch_meeting = c"cuweaveSimLaunchMeeting"(stream: u64, poll: Poll, data: *mut c_void);
+    launch_rendezvous = c"cuweaveSimLaunchRendezvous"(stream: u64, poll: Poll, data: *mut c_void);
     hold_context = c"cuweaveSimHold"(context: u64, hold: u32);
     get_context = c"cuCtxGetCurrent"(context: *mut u64);
     set_context = c"cuCtxSetCurrent"(context: u64);
@@ -142,5 +142,5 @@ pub fn to_device(to: u64, from: *const u8, bytes: usize, stream: u64) -> Result<
 }
 
 pub fn meet(stream: u64, poll: Poll, data: *mut c_void) -> Result<(), u32> {
-    launch_meeting(stream, poll, data)
+    launch_rendezvous(stream, poll, data)
 }

@@ -30,9 +30,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cuweave_testkit::stand_in::{Hear, pass};
+use cuweave_testkit::stand_in::{LineCallback, pass};
 
-use compute::{What, bytes_of};
+use compute::{Collective, bytes_of};
 use state::{INVALID, State, alone, call};
 
 /// `ncclSystemError`.
@@ -41,9 +41,9 @@ const SYSTEM: u32 = 2;
 const CUDA: u32 = 1;
 
 /// A collective that is enqueued when its group ends.
-struct Queued {
+struct QueuedCollective {
     comm: usize,
-    what: What,
+    what: Collective,
     from: u64,
     to: u64,
     stream: u64,
@@ -55,7 +55,7 @@ struct Group {
     /// The status of the first call that failed.
     failed: u32,
     inits: Vec<(usize, u64, u32, u32)>,
-    queued: Vec<Queued>,
+    queued: Vec<QueuedCollective>,
 }
 
 thread_local! {
@@ -224,11 +224,11 @@ fn end() -> u32 {
     done.err().unwrap_or(0)
 }
 
-fn run(queued: Vec<Queued>) -> Result<(), u32> {
-    let (mut works, mut turns) = (Vec::new(), BTreeMap::new());
-    for Queued { comm, what, from, to, stream } in queued {
+fn run(queued: Vec<QueuedCollective>) -> Result<(), u32> {
+    let (mut works, mut group_works) = (Vec::new(), BTreeMap::new());
+    for QueuedCollective { comm, what, from, to, stream } in queued {
         let work = alone(|state| state.work(comm, what)).ok_or(INVALID)?;
-        if let Entry::Vacant(turn) = turns.entry(comm) {
+        if let Entry::Vacant(turn) = group_works.entry(comm) {
             let order = alone(|state| state.order(comm)).ok_or(INVALID)?;
             turn.insert(order.begin(stream).map_err(|_| CUDA)?);
         }
@@ -237,7 +237,7 @@ fn run(queued: Vec<Queued>) -> Result<(), u32> {
     // If one thread has several ranks, all of them contribute before any of them waits.
     for (work, from, _, stream) in &works {
         driver::to_host(work.given(), *from, work.what.given(work.ranks), *stream).map_err(|_| CUDA)?;
-        if turns.get(&work.comm).is_some_and(Option::is_none) {
+        if group_works.get(&work.comm).is_some_and(Option::is_none) {
             alone(|state| state.arrive(work));
         }
     }
@@ -247,7 +247,7 @@ fn run(queued: Vec<Queued>) -> Result<(), u32> {
         driver::to_device(*to, work.result(), taken, *stream).map_err(|_| CUDA)?;
         alone(|state| state.keep(work.clone()));
     }
-    turns.into_values().flatten().try_for_each(order::Turn::end).map_err(|_| CUDA)
+    group_works.into_values().flatten().try_for_each(order::GroupWork::end).map_err(|_| CUDA)
 }
 
 /// Returns 1 once all ranks have arrived.
@@ -257,7 +257,7 @@ extern "C" fn poll(work: *mut c_void) -> u32 {
     u32::from(alone(|state| state.met(work)))
 }
 
-fn queue(name: &str, comm: usize, what: What, from: u64, to: u64, stream: u64) -> u32 {
+fn queue(name: &str, comm: usize, what: Collective, from: u64, to: u64, stream: u64) -> u32 {
     let status = call(name, |state| match state.comm(comm) {
         Some(comm) if comm.aborted => 5,
         Some(_) if bytes_of(what.element).is_none() => 4,
@@ -267,7 +267,7 @@ fn queue(name: &str, comm: usize, what: What, from: u64, to: u64, stream: u64) -
     if status != 0 {
         return failed(status);
     }
-    GROUP.with_borrow_mut(|group| group.queued.push(Queued { comm, what, from, to, stream }));
+    GROUP.with_borrow_mut(|group| group.queued.push(QueuedCollective { comm, what, from, to, stream }));
     if GROUP.with_borrow(|group| group.depth == 0) { end() } else { 0 }
 }
 
@@ -283,7 +283,7 @@ macro_rules! collectives {
             comm: usize,
             stream: u64,
         ) -> u32 {
-            queue(stringify!($name), comm, What::new($what, count, element, $op, $root), from, to, stream)
+            queue(stringify!($name), comm, Collective::new($what, count, element, $op, $root), from, to, stream)
         }
     )*};
 }
@@ -305,7 +305,7 @@ pub extern "C" fn ncclSend(
     comm: usize,
     stream: u64,
 ) -> u32 {
-    queue("ncclSend", comm, What::new("exchange", count, element, 0, peer as u32), from, 0, stream)
+    queue("ncclSend", comm, Collective::new("exchange", count, element, 0, peer as u32), from, 0, stream)
 }
 
 #[unsafe(no_mangle)]
@@ -371,6 +371,6 @@ pub extern "C" fn ncclTestLive() -> u64 {
 
 /// Passes on the violations since the last call, then the number of calls of each function.
 #[unsafe(no_mangle)]
-pub extern "C" fn ncclTestTake(hear: Hear, data: *mut c_void) {
+pub extern "C" fn ncclTestTake(hear: LineCallback, data: *mut c_void) {
     pass(&alone(State::take), hear, data);
 }

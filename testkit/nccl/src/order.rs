@@ -15,7 +15,7 @@ use cuweave_testkit::stand_in::is_capturing;
 use crate::driver;
 
 /// A capture that has or had work of the communicator.
-struct Known {
+struct KnownCapture {
     id: u64,
     stream: u64,
 }
@@ -23,7 +23,7 @@ struct Known {
 /// The streams and the event that order a communicator's work.
 #[derive(Default)]
 struct Streams {
-    known: Vec<Known>,
+    known: Vec<KnownCapture>,
     /// The stream of work outside of captures, and the event that orders that work with captures.
     outside: Option<(u64, u64)>,
 }
@@ -40,7 +40,7 @@ pub struct Order {
 }
 
 /// The work of a communicator in one group.
-pub struct Turn {
+pub struct GroupWork {
     order: Arc<Order>,
     launch: u64,
     own: u64,
@@ -48,7 +48,7 @@ pub struct Turn {
 
 /// Called when the graphs of a capture are destroyed. Must not take the lock of the library, since the driver holds
 /// its own.
-extern "C" fn gone(order: *mut c_void) {
+extern "C" fn graphs_destroyed(order: *mut c_void) {
     // SAFETY: made by `Arc::into_raw` for this single call.
     let order = unsafe { Arc::from_raw(order.cast::<Order>()) };
     order.graphs.fetch_sub(1, Ordering::SeqCst);
@@ -66,15 +66,15 @@ impl Order {
     }
 
     /// Begins the work of a group in a stream. `None` if the stream is not capturing.
-    pub fn begin(self: &Arc<Order>, launch: u64) -> Result<Option<Turn>, u32> {
+    pub fn begin(self: &Arc<Order>, launch: u64) -> Result<Option<GroupWork>, u32> {
         let Some(capture) = driver::capture_of(launch)? else { return Ok(None) };
         driver::enter(self.context)?;
         let own = self.stream_of(capture.id, launch)?;
         driver::follow(launch, own)?;
         self.graphs.fetch_add(1, Ordering::SeqCst);
         let held = Arc::into_raw(self.clone()).cast_mut().cast();
-        driver::at_end_of(capture.graph, gone, held).inspect_err(|_| gone(held))?;
-        Ok(Some(Turn { order: self.clone(), launch, own }))
+        driver::at_end_of(capture.graph, graphs_destroyed, held).inspect_err(|_| graphs_destroyed(held))?;
+        Ok(Some(GroupWork { order: self.clone(), launch, own }))
     }
 
     fn stream_of(&self, id: u64, launch: u64) -> Result<u64, u32> {
@@ -91,7 +91,7 @@ impl Order {
             captures
         });
         let stream = driver::stream()?;
-        known.push(Known { id, stream });
+        known.push(KnownCapture { id, stream });
         driver::follow(stream, launch)?;
         driver::depend_on(stream, &[])?;
         if self.mixing {
@@ -121,7 +121,7 @@ impl Order {
     }
 }
 
-impl Turn {
+impl GroupWork {
     /// Ends the work of a group: the communicator's next work in this capture depends on it.
     pub fn end(self) -> Result<(), u32> {
         driver::enter(self.order.context)?;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cuweave_testkit::stand_in::Calls;
+use cuweave_testkit::stand_in::CallCounts;
 
 use crate::apart;
-use crate::compute::What;
+use crate::compute::Collective;
 use crate::driver;
 use crate::order::Order;
 
@@ -35,7 +35,7 @@ pub struct Comm {
 /// A collective of one rank. It is enqueued once, or run by each launch of a graph.
 pub struct Work {
     pub comm: usize,
-    pub what: What,
+    pub what: Collective,
     pub rank: u32,
     pub ranks: u32,
     given: UnsafeCell<Vec<u8>>,
@@ -64,8 +64,8 @@ impl Work {
 
 /// A meeting of all ranks of a communicator, for one collective.
 #[derive(Default)]
-struct Meeting {
-    given: BTreeMap<u32, (What, Vec<u8>)>,
+struct Rendezvous {
+    given: BTreeMap<u32, (Collective, Vec<u8>)>,
     taken: u32,
 }
 
@@ -75,10 +75,10 @@ pub struct State {
     made: usize,
     pub ids: u64,
     joined: BTreeMap<u64, u32>,
-    meetings: BTreeMap<(u64, u64), Meeting>,
+    meetings: BTreeMap<(u64, u64), Rendezvous>,
     works: Vec<Arc<Work>>,
     lines: Vec<String>,
-    pub calls: Calls,
+    pub calls: CallCounts,
     pub patience: Duration,
     /// True if a missing rank is not an error: the others wait for it until the abort.
     pub hangs: bool,
@@ -86,7 +86,7 @@ pub struct State {
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Calls `work` with the locked state.
+/// CallCounts `work` with the locked state.
 pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
     let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     work(state.get_or_insert_with(|| State { patience: Duration::from_secs(20), ..State::default() }))
@@ -176,7 +176,7 @@ impl State {
         self.comms.values_mut().for_each(|comm| comm.error = status);
     }
 
-    pub fn work(&mut self, comm: usize, what: What) -> Option<Arc<Work>> {
+    pub fn work(&mut self, comm: usize, what: Collective) -> Option<Arc<Work>> {
         let &mut Comm { rank, ranks, .. } = self.comm(comm)?;
         let (given, result) = (what.given(ranks), what.taken(ranks, rank));
         Some(Arc::new(Work {

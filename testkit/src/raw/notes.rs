@@ -8,7 +8,7 @@ use super::context::Context;
 use super::graph::{Exec, Graph, Node};
 
 /// The calls that only the simulated driver has. `ANNOTATE.md` documents them.
-pub struct Notes {
+pub struct SimulatorCalls {
     name_node: unsafe extern "C" fn(sys::CUgraphNode, Text, Text, u32) -> CUresult,
     name_members: unsafe extern "C" fn(sys::CUgraphNode, u32, *const Member, usize) -> CUresult,
     move_members: unsafe extern "C" fn(sys::CUgraphExec, sys::CUgraphNode, *const u32, usize) -> CUresult,
@@ -51,17 +51,17 @@ struct Member {
 impl Context {
     /// Returns a context of the simulated driver with its extra calls. `None` on a real driver, which makes none of
     /// these checks.
-    pub fn simulated() -> Option<(Context, Notes)> {
+    pub fn simulated() -> Option<(Context, SimulatorCalls)> {
         let context = Context::new();
-        context.simulated.then(|| (context, Notes::new()))
+        context.simulated.then(|| (context, SimulatorCalls::new()))
     }
 }
 
-impl Notes {
+impl SimulatorCalls {
     pub fn new() -> Self {
         unsafe {
             let library = sys::culib();
-            Notes {
+            SimulatorCalls {
                 name_node: *library.get(b"cuweaveSimNameNode").unwrap(),
                 name_members: *library.get(b"cuweaveSimNameMembers").unwrap(),
                 move_members: *library.get(b"cuweaveSimMoveMembers").unwrap(),

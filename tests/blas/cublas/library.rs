@@ -31,19 +31,19 @@ impl Notes {
 }
 
 /// The stand-in's functions for tests.
-pub struct Control(stand_in::Control);
+pub struct Control(stand_in::StandInControl);
 
 impl Deref for Control {
-    type Target = stand_in::Control;
+    type Target = stand_in::StandInControl;
 
-    fn deref(&self) -> &stand_in::Control {
+    fn deref(&self) -> &stand_in::StandInControl {
         &self.0
     }
 }
 
 impl Control {
     pub fn open() -> Control {
-        Control(stand_in::Control::open("cublasLt_simulated", "cublasTest"))
+        Control(stand_in::StandInControl::open("cublasLt_simulated", "cublasTest"))
     }
 
     /// Sets the workspace that the heuristic requests.

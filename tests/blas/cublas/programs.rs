@@ -2,7 +2,7 @@
 
 use cuweave::blas::{Blas, Product, gemm, matmul, matmul_bias};
 use cuweave::prelude::*;
-use cuweave_testkit::device::{Alone, alone};
+use cuweave_testkit::device::{ExclusiveDevice, alone};
 use half::bf16;
 
 use super::library::Control;
@@ -11,7 +11,7 @@ use super::library::Control;
 const WORKSPACE: u64 = 4096;
 
 /// Returns the device, products, and the library with its notes cleared.
-pub fn setup() -> (Alone, Blas, Control) {
+pub fn setup() -> (ExclusiveDevice, Blas, Control) {
     let (device, control) = (alone(), Control::open());
     control.workspace(WORKSPACE);
     control.fail("", 0, 0);

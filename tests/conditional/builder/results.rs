@@ -107,16 +107,20 @@ fn setters_reach_bodies_and_turns_are_read() {
     let other = b.launch(mixed {}, per_item(8), (to.read(), t.write(), 1, 8)).expect("a launch");
     b.copy(&t, to.write()).expect("a copy");
     let mut exec = b.build().expect("a graph").instantiate().expect("an exec");
-    let none = exec.turns("second").expect("a loop");
-    assert_eq!((none.entries, none.turns, none.at_most, none.limit_hit()), (0, 0, 2, false));
+    let none = exec.iterations("second").expect("a loop");
+    assert_eq!((none.entries, none.iterations, none.at_most, none.limit_hit()), (0, 0, 2, false));
     let _ = exec.launch(&device.stream).expect("a launch");
-    let [one, two] = [first, second].map(|loops| exec.turns_of(loops).expect("a loop"));
-    assert_eq!((one.entries, one.turns, one.limited, one.limit_hit()), (1, 4, 1, true));
-    assert_eq!((two.entries, two.turns, two.limited, two.limit_hit()), (1, 2, 1, true));
-    assert_eq!(exec.turns("second").expect("a loop"), two);
-    let inner = exec.turns("counted.inner").expect("a loop of a call");
-    assert_eq!((inner.entries, inner.turns, inner.limited), (1, 3, 0), "9 turns are over after 4, 2 and 3");
-    let error = exec.turns("third").expect_err("no such loop").to_string();
+    let [one, two] = [first, second].map(|loops| exec.iterations_of(loops).expect("a loop"));
+    assert_eq!((one.entries, one.iterations, one.limited, one.limit_hit()), (1, 4, 1, true));
+    assert_eq!((two.entries, two.iterations, two.limited, two.limit_hit()), (1, 2, 1, true));
+    assert_eq!(exec.iterations("second").expect("a loop"), two);
+    let inner = exec.iterations("counted.inner").expect("a loop of a call");
+    assert_eq!(
+        (inner.entries, inner.iterations, inner.limited),
+        (1, 3, 0),
+        "9 turns are over after 4, 2 and 3"
+    );
+    let error = exec.iterations("third").expect_err("no such loop").to_string();
     assert!(
         error.contains(
             "no loop with a limit is called `third`: those with a limit are `counted.inner`, \
@@ -124,13 +128,13 @@ fn setters_reach_bodies_and_turns_are_read() {
         ),
         "{error}"
     );
-    let error = exec.turns_of(other).expect_err("a launch").to_string();
+    let error = exec.iterations_of(other).expect_err("a launch").to_string();
     assert!(error.contains("CW001") && error.contains("no loop with a limit"), "{error}");
     // The counter starts anew: the next launch enters the loops but runs no iteration.
     exec.set_scalar(&by, 3).expect("a setter");
     let _ = exec.launch(&device.stream).expect("a launch");
-    let again = exec.turns_of(first).expect("a loop");
-    assert_eq!((again.entries, again.turns, again.limit_hit()), (1, 0, false));
+    let again = exec.iterations_of(first).expect("a loop");
+    assert_eq!((again.entries, again.iterations, again.limit_hit()), (1, 0, false));
     drop(exec);
     device.nothing_reported();
 }

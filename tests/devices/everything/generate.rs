@@ -179,7 +179,7 @@ fn argument(random: &mut Random, devices: usize) -> Argument {
     }
     if is_managed && random.one_in(3) {
         let at = [location(random, devices), Location::HostNuma(0), Location::HostNumaCurrent];
-        let at = at[random.of(&[0, 0, 0, 1, 2])];
+        let at = at[random.choose(&[0, 0, 0, 1, 2])];
         advice.push(Advice::PreferredLocation(at));
     }
     if is_managed && random.one_in(3) {
@@ -195,8 +195,8 @@ fn argument(random: &mut Random, devices: usize) -> Argument {
 pub fn program(random: &mut Random, devices: usize) -> Program {
     let count = 3 + random.below(3_usize);
     let arguments: Vec<Argument> = (0..count).map(|_| argument(random, devices)).collect();
-    let memory = random.of(&[None, None, Some(Memory::Arena), Some(Memory::Owned), Some(Memory::Nodes)]);
-    let launches = random.of(&[
+    let memory = random.choose(&[None, None, Some(Memory::Arena), Some(Memory::Owned), Some(Memory::Nodes)]);
+    let launches = random.choose(&[
         None,
         None,
         None,
@@ -234,8 +234,8 @@ impl Writer<'_> {
         let homes = self.homes.iter().enumerate();
         let fitting: Vec<usize> =
             homes.filter(|&(at, home)| home.is_some_and(|home| fits(at, home))).map(|(at, _)| at).collect();
-        let buffer = (!fitting.is_empty()).then(|| self.random.of(&fitting))?;
-        let lo = if len == LEN { 0 } else { self.random.of(&[0, CHUNK]) };
+        let buffer = (!fitting.is_empty()).then(|| self.random.choose(&fitting))?;
+        let lo = if len == LEN { 0 } else { self.random.choose(&[0, CHUNK]) };
         Some(Part { buffer, lo, len })
     }
 
@@ -269,7 +269,7 @@ impl Writer<'_> {
     /// Adds a statement, unless no memory fits it.
     fn work(&mut self, works: &mut Vec<Work>) {
         let device = self.device();
-        let len = self.random.of(&[LEN, LEN, CHUNK]);
+        let len = self.random.choose(&[LEN, LEN, CHUNK]);
         let work = match self.random.below(18_u32) {
             0 | 1 => {
                 self.homes.push(Some(Home::Slice(device)));

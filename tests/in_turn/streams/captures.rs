@@ -13,7 +13,7 @@ const MODES: [CUstreamCaptureMode; 3] = [
 
 /// Returns the number of nodes in all graphs of the process.
 fn nodes() -> u64 {
-    cuweave_sim::live().expect("counts").nodes
+    cuweave_sim::live_objects().expect("counts").nodes
 }
 
 /// Objects are read and dropped while a stream captures: the capture contains the user's work and nothing else.

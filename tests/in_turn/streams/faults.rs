@@ -3,7 +3,7 @@
 use cudarc::driver::CudaContext;
 use cuweave_testkit::device::{Device, simulated_alone};
 use cuweave_testkit::faults::{CURRENT, NOT_SUPPORTED, ORDER};
-use cuweave_testkit::timeline::{Work, trace};
+use cuweave_testkit::timeline::{OrderedWork, trace};
 
 use super::{End, N, address, assert_after, both, data, keep_an_error};
 
@@ -34,7 +34,7 @@ impl Steps<'_> {
     fn armed<T>(&mut self, work: impl FnOnce() -> T) -> T {
         match self.trouble {
             Trouble::Fault(at, call, nth) if at == self.at => {
-                cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("a fault")
+                cuweave_sim::inject_fault(call, nth, NOT_SUPPORTED).expect("a fault")
             }
             Trouble::Kept(at) if at == self.at => {
                 keep_an_error(self.ctx);
@@ -116,9 +116,9 @@ fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
 }
 
 /// Panics unless all work that conflicts with a launch is ordered with it.
-fn check(work: &[Work], [x, y, out, sum, other]: [u64; 5], case: &str) {
+fn check(work: &[OrderedWork], [x, y, out, sum, other]: [u64; 5], case: &str) {
     for (at, launch) in work.iter().enumerate().filter(|(_, work)| work.name == "cuGraphLaunch") {
-        let conflicts = |work: &Work| {
+        let conflicts = |work: &OrderedWork| {
             [x, y, other].iter().any(|&address| work.changes(address))
                 || [out, sum].iter().any(|&address| work.touches(address))
                 || work.name == "cuModuleUnload"

@@ -13,7 +13,7 @@ use cudarc::driver::sys::{CUgraphInstantiate_flags_enum, CUresult};
 use cudarc::driver::{CudaContext, CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError};
 use cuweave::prelude::*;
 use cuweave_testkit::device::simulated_alone;
-use cuweave_testkit::timeline::{Work, named, trace};
+use cuweave_testkit::timeline::{OrderedWork, named, trace};
 
 #[cuweave::kernels("tests/kernels/state.ptx")]
 unsafe extern "ptx-kernel" {
@@ -108,7 +108,7 @@ fn end_capture(stream: &Arc<CudaStream>) -> Result<Option<CudaGraph>, DriverErro
     stream.end_capture(CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
 }
 
-fn assert_after(later: &Work, earlier: &Work, case: &str) {
+fn assert_after(later: &OrderedWork, earlier: &OrderedWork, case: &str) {
     assert!(later.is_after(earlier), "{case}: {later:#?}\nis not behind\n{earlier:#?}");
 }
 
@@ -128,7 +128,8 @@ fn owned_memory_is_there_before_the_launch_and_until_it_is_over() {
             }
         });
         let calls = ["cuMemMap", "cuGraphLaunch", "cuGraphLaunch", "cuMemUnmap"];
-        let used: Vec<&Work> = work.iter().filter(|work| calls.contains(&work.name.as_str())).collect();
+        let used: Vec<&OrderedWork> =
+            work.iter().filter(|work| calls.contains(&work.name.as_str())).collect();
         let names: Vec<&str> = used.iter().map(|work| work.name.as_str()).collect();
         assert_eq!(names, [calls, calls].concat());
         for used in used.chunks(calls.len()) {
@@ -201,7 +202,7 @@ fn hidden_state_is_ordered_between_execs() {
     // On a single stream, there are no such calls.
     let mut execs =
         [(); 3].map(|()| step(&device.ctx).expect("it builds").instantiate().expect("it instantiates"));
-    let waits = || cuweave_sim::calls().expect("counts").get("cuStreamWaitEvent").copied().unwrap_or(0);
+    let waits = || cuweave_sim::call_counts().expect("counts").get("cuStreamWaitEvent").copied().unwrap_or(0);
     execs[0].launch(&a).expect("it launches");
     let before = waits();
     for exec in &mut execs {
@@ -216,7 +217,8 @@ fn hidden_state_is_ordered_between_execs() {
 #[test]
 fn owned_buffers_of_a_per_thread_stream_are_freed_after_the_work() {
     let Some(device) = simulated_alone() else { return };
-    let waits = || cuweave_sim::calls().expect("counts").get("cuEventSynchronize").copied().unwrap_or(0);
+    let waits =
+        || cuweave_sim::call_counts().expect("counts").get("cuEventSynchronize").copied().unwrap_or(0);
     for (per_thread, expected) in [(false, 0), (true, 1)] {
         let owner = if per_thread { device.ctx.per_thread_stream() } else { device.new_stream() };
         let x = owner.clone_htod(&[1, 2, 3]).expect("an upload");

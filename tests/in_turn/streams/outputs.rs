@@ -79,7 +79,7 @@ fn a_use_whose_record_fails_is_waited_for() {
             device.ctx.synchronize().expect("all is well");
             let (_, work) = trace(|| {
                 let output = exec.launch(&a).expect("it launches");
-                cuweave_sim::fail(call, nth, NOT_SUPPORTED).expect("a fault");
+                cuweave_sim::inject_fault(call, nth, NOT_SUPPORTED).expect("a fault");
                 let _ = b.memcpy_dtod(&output, &mut targets[0]);
                 let _ = c.memcpy_dtod(&output.slice(..), &mut targets[1]);
                 let _ = b.memcpy_dtod(&output, &mut targets[2]);

@@ -239,7 +239,7 @@ impl Writer {
     }
 
     fn pick(&mut self, parts: Vec<Part>) -> Option<Part> {
-        (!parts.is_empty()).then(|| self.random.of(&parts))
+        (!parts.is_empty()).then(|| self.random.choose(&parts))
     }
 
     fn source(&mut self, more: bool) -> Option<Part> {
@@ -283,7 +283,7 @@ impl Writer {
         let (grid, a) = (self.grid(), self.factor());
         Some(match self.random.below(16_u32) {
             0..=2 => {
-                let len = self.random.of(&[Len::One, Len::Two, Len::Four, Len::More]);
+                let len = self.random.choose(&[Len::One, Len::Two, Len::Four, Len::More]);
                 Work::Alloc { buffer: self.allocate(len, false) }
             }
             3 => {

@@ -2,7 +2,7 @@
 //! must give the results of plain Rust, and the simulated driver must not report anything.
 
 use cudarc::driver::CudaSlice;
-use cuweave::__private::{Rules, change_next_rules};
+use cuweave::__private::{LaunchRules, change_next_rules};
 use cuweave::builder::{Builder, Handle, Launches};
 use cuweave::report::Report;
 use cuweave_testkit::device::{Device, device};
@@ -61,16 +61,16 @@ struct Program {
 impl Program {
     fn random(seed: u64) -> Program {
         let mut random = Random::new(seed);
-        let chains = random.of(&[2, 2, 3, 5, 8, 17]);
-        let common = random.of(&[1, 1, 2, 3]);
+        let chains = random.choose(&[2, 2, 3, 5, 8, 17]);
+        let common = random.choose(&[1, 1, 2, 3]);
         let differ = random.below(4_u32) == 0;
         let blocks: Vec<u32> =
-            (0..chains).map(|_| if differ { random.of(&[1, 2, 5]) } else { common }).collect();
-        let short = random.of(&[0, 0, 1, 5, 63]);
+            (0..chains).map(|_| if differ { random.choose(&[1, 2, 5]) } else { common }).collect();
+        let short = random.choose(&[0, 0, 1, 5, 63]);
         let n = blocks.iter().map(|blocks| blocks * THREADS - short).collect();
-        let count = random.of(&[2, 4, 9, 40]);
+        let count = random.choose(&[2, 4, 9, 40]);
         // Mostly steps that do not access other chains.
-        let strange = random.of(&[0, 1, 4]);
+        let strange = random.choose(&[0, 1, 4]);
         let steps = (0..count).map(|_| step(&mut random, strange)).collect();
         let conditional = random.below(5_u32) == 0;
         let [parts, budget] = [2_u32, 6].map(|most| random.below(most) == 0);
@@ -93,7 +93,7 @@ fn step(random: &mut Random, strange: u32) -> Step {
         17 => Step::Evened(x),
         18 => Step::Spread(x),
         19 => Step::Join,
-        20 => random.of(&[Step::Mirrored(x), Step::Copy(x)]),
+        20 => random.choose(&[Step::Mirrored(x), Step::Copy(x)]),
         21 => Step::Neighbour(x),
         _ => Step::Even(x),
     }
@@ -214,7 +214,7 @@ fn meaning(program: &Program, data: &mut Data) {
 #[derive(Clone, Copy)]
 enum Form {
     Option(&'static str, Option<Launches>),
-    Rules(&'static str, fn(&mut Rules)),
+    Rules(&'static str, fn(&mut LaunchRules)),
 }
 
 impl Form {

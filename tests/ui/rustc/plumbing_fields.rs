@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream};
-use cuweave::bind::Shared;
+use cuweave::bind::BoundShared;
 use cuweave::prelude::*;
 
 #[cuweave::graph]
@@ -16,7 +16,7 @@ fn bytes(n: u32, y: &[u8; n]) -> [u8; n] {
 }
 
 fn rebind(exec: &mut bytes::Exec<'_>, z: CudaSlice<u8>, stream: &Arc<CudaStream>) -> cuweave::Result<()> {
-    exec.0.set_buffer(0, Shared::Arc(Arc::new(z)), |args| &mut args.y)?; //~ E0609
+    exec.0.set_buffer(0, BoundShared::Arc(Arc::new(z)), |args| &mut args.y)?; //~ E0609
     exec.core.launch(stream, ())?; //~ E0616
     let flags = exec.core.output::<bool>(0)?; //~ E0616
     drop(flags);

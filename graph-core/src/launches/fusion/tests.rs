@@ -15,7 +15,7 @@ fn id(at: u32) -> StatementId {
 fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>> {
     let launch = |at: u32| Launch {
         short: false,
-        turns: TripCount::Unknown,
+        trip_count: TripCount::Unknown,
         stack: true,
         kernel: KernelId::from_u32(at),
         grid: [if others.contains(&at) { 2 } else { 1 }, 1, 1],
@@ -49,7 +49,7 @@ fn decided(count: usize, edges: &[(u32, u32)], others: &[u32]) -> Vec<Vec<u32>> 
     let depth = |edges: &[(StatementId, StatementId)]| {
         let mut preds = Vector::filled(Vec::new(), count);
         edges.iter().for_each(|&(from, to)| preds[to].push(from));
-        Reach::of(&preds).expect("chains close no cycle").depth()
+        Reach::new(&preds).expect("chains close no cycle").depth()
     };
     let one_node = contracted(&program, &chains, edges.clone());
     assert!(depth(&one_node) <= depth(&edges));

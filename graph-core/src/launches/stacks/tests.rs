@@ -64,12 +64,12 @@ impl Case {
             work: vec![self.work[at]],
             wave: 1_056,
             grid_changes: false,
-            batch: Batching::Most { equal: self.most, flat: self.most },
+            batch: Batching::UpTo { equal: self.most, flat: self.most },
             waits: true,
             lanes: true,
             fuse: Fusing::With(Vec::new().into()),
             short: true,
-            turns: TripCount::Unknown,
+            trip_count: TripCount::Unknown,
             stack: true,
         })
     }
@@ -79,7 +79,7 @@ impl Case {
         let edges: Vec<_> = self.edges.iter().map(|&(from, to)| (id(from), id(to))).collect();
         let mut program = program(count);
         for &call in &self.calls {
-            program.statements[id(call)].kind = Kind::Capture(());
+            program.statements[id(call)].kind = StatementKind::Capture(());
         }
         let launches: Vector<StatementId, _> =
             (0..count).map(|at| self.launch(at)).collect::<Vec<_>>().into();
@@ -90,13 +90,13 @@ impl Case {
             duration_classes: &Vector::filled(0, count),
             allowed: Allowed { batches: true, fuse: true, lanes: true, ..Allowed::default() },
             max_members: usize::MAX,
-            tuning: &Tuning::of((9, 0)),
+            tuning: &Tuning::for_capability((9, 0)),
         });
         let decision = decision.expect("the order has no cycle");
         let depth = |edges: &[(StatementId, StatementId)]| {
             let mut preds = Vector::filled(Vec::new(), count);
             edges.iter().for_each(|&(from, to)| preds[to].push(from));
-            Reach::of(&preds).expect("stacks close no cycle").depth()
+            Reach::new(&preds).expect("stacks close no cycle").depth()
         };
         let all = [edges.as_slice(), &decision.edges].concat();
         let with_lanes = depth(&all);

@@ -12,7 +12,7 @@ fn chains_side_by_side_are_stacked() {
                 |_| true,
                 |launch, _| {
                     (launch.grid, launch.wave) = ([1; 3], wave);
-                    (launch.fuse, launch.turns) = (all.clone(), turns);
+                    (launch.fuse, launch.trip_count) = (all.clone(), turns);
                 },
             )
             .change(|id| others.contains(&id), |launch, _| launch.fuse = Fusing::Never);
@@ -43,7 +43,7 @@ fn long_kernels_side_by_side_stay_alone() {
             |_| true,
             |launch, id| {
                 (launch.grid, launch.wave, launch.work) = ([1; 3], wave, vec![id.into()]);
-                (launch.fuse, launch.turns) = (all.clone(), turns);
+                (launch.fuse, launch.trip_count) = (all.clone(), turns);
             },
         );
         let decision = case.decide(Allowed { batches: true, fuse: true, ..Allowed::default() });
@@ -69,7 +69,7 @@ fn each_device_has_levels_of_its_own() {
         |_| true,
         |launch, id| {
             (launch.grid, launch.wave, launch.work) = ([1; 3], 3, vec![id.into()]);
-            (launch.fuse, launch.turns) = (all.clone(), TripCount::ByData);
+            (launch.fuse, launch.trip_count) = (all.clone(), TripCount::ByData);
             launch.kernel = KernelId::from_u32(id % 2);
         },
     );

@@ -14,7 +14,7 @@ fn check_budgeted(reach: &Reach, memories: &[MemoryBuffers], budget: u64, found:
     }
     let mut preds = reach.reduced().clone();
     found.edges.iter().for_each(|&(u, f)| preds[f].push(u));
-    let again = Reach::of(&preds).unwrap();
+    let again = Reach::new(&preds).unwrap();
     assert_eq!(again.reduced(), found.reach.reduced());
     assert!(found.path_after >= found.path_before);
 }
@@ -26,7 +26,7 @@ fn least(reach: &Reach, memories: &[MemoryBuffers]) -> u64 {
     let linearized = |sequence: &Sequence| {
         let mut preds = reach.reduced().clone();
         sequence.nodes.as_slice().windows(2).for_each(|pair| preds[pair[1]].push(pair[0]));
-        let reach = Reach::of(&preds).unwrap();
+        let reach = Reach::new(&preds).unwrap();
         let total = |buffers| crate::plan::plan(&reach, buffers, Effort::Default).unwrap().total;
         memories.iter().map(total).max().unwrap_or(0)
     };
@@ -47,7 +47,7 @@ proptest! {
 
     #[test]
     fn any_budget_is_met_or_refused((preds, buffers) in graphs(20, 24), part in 0u64..=8, devices in 1usize..=4) {
-        let reach = Reach::of(&preds).unwrap();
+        let reach = Reach::new(&preds).unwrap();
         let memories = dealt(buffers, devices);
         let costs: Vector<Node, u64> = (0..).take(preds.len()).map(|v| 1 + v % 5).collect();
         let plan = |buffers| crate::plan::plan(&reach, buffers, Effort::Quick).unwrap();
@@ -79,7 +79,7 @@ fn met_whenever_it_can_be(
     preds: &Vector<Node, Vec<Node>>,
     memories: &[MemoryBuffers],
 ) -> Result<(), TestCaseError> {
-    let reach = Reach::of(preds).unwrap();
+    let reach = Reach::new(preds).unwrap();
     let costs = Vector::filled(1, preds.len());
     let least = least(&reach, memories);
     let found = fit(&reach, &Scopes::default(), memories, &costs, least, Effort::Default);
@@ -95,7 +95,7 @@ fn met_whenever_it_can_be(
 /// once, both together 16.
 #[test]
 fn a_budget_is_that_of_each_memory() {
-    let reach = Reach::of(&listed(&[vec![], vec![0], vec![1], vec![], vec![3], vec![4]])).unwrap();
+    let reach = Reach::new(&listed(&[vec![], vec![0], vec![1], vec![], vec![3], vec![4]])).unwrap();
     let buffer = |users: [usize; 2]| PlannerBuffer {
         size: 4,
         align: 1,
@@ -125,7 +125,7 @@ fn a_budget_is_that_of_each_memory() {
 /// ```
 #[test]
 fn two_chains_in_half_the_bytes() {
-    let reach = Reach::of(&listed(&[vec![], vec![0], vec![], vec![2]])).unwrap();
+    let reach = Reach::new(&listed(&[vec![], vec![0], vec![], vec![2]])).unwrap();
     let buffers: MemoryBuffers = [[0, 1], [2, 3]]
         .map(|users| PlannerBuffer {
             size: 4,

@@ -67,15 +67,15 @@ proptest! {
     fn the_search_is_exact(n in 1usize..7, seed in any::<u64>()) {
         let problem = problem(n, seed);
         let least = least(&problem);
-        let instance = ProblemTables::of(&problem);
+        let instance = ProblemTables::new(&problem);
         let mut random = Random::new(seed ^ 1);
         let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
         let priority = priority.into();
-        for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Priority] {
+        for rule in [BranchingRule::Fewest, BranchingRule::Lowest, BranchingRule::Tightest, BranchingRule::Priority] {
             let mut steps = u64::MAX;
             match search(&instance, least, &priority, rule, u64::MAX, &mut steps) {
-                Outcome::Found(offsets) => {
+                SearchOutcome::Found(offsets) => {
                     for b in ids(n) {
                         let (at, size) = (offsets[b], problem.sizes[b]);
                         prop_assert!(at % problem.aligns[b] == 0 && at + size <= least);
@@ -91,7 +91,7 @@ proptest! {
             }
             if least > 0 {
                 let outcome = search(&instance, least - 1, &priority, rule, u64::MAX, &mut steps);
-                prop_assert_eq!(outcome, Outcome::Impossible, "{:?} below {}", rule, least);
+                prop_assert_eq!(outcome, SearchOutcome::Impossible, "{:?} below {}", rule, least);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::instance::ProblemTables;
 use crate::plan::random::Random;
-use crate::plan::search::{self, Rule};
+use crate::plan::search::{self, BranchingRule};
 use crate::plan::{Bound, Conflicts, Problem};
 use proptest::prelude::*;
 
@@ -55,9 +55,9 @@ proptest! {
     #[test]
     fn the_search_is_exact(n in 1usize..11, times in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
         let (lives, problem) = problem(n, times, most, seed);
-        let intervals = Intervals::of(&problem).expect("lives are intervals");
+        let intervals = Intervals::recognise(&problem).expect("lives are intervals");
         prop_assert_eq!(intervals.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
-        let instance = ProblemTables::of(&problem);
+        let instance = ProblemTables::new(&problem);
         let mut random = Random::new(seed ^ 1);
         let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
@@ -71,20 +71,20 @@ proptest! {
                     &intervals, &problem.sizes, capacity, preference, u64::MAX, &mut steps,
                 );
                 let other = search::search(
-                    &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
+                    &instance, capacity, &priority, BranchingRule::Fewest, u64::MAX, &mut others,
                 );
-                prop_assert_eq!(matches!(other, Outcome::Found(_)), matches!(found, Outcome::Found(_)));
-                if let Outcome::Found(offsets) = found {
+                prop_assert_eq!(matches!(other, SearchOutcome::Found(_)), matches!(found, SearchOutcome::Found(_)));
+                if let SearchOutcome::Found(offsets) = found {
                     prop_assert!(is_right(&lives, &problem.sizes, &offsets, capacity));
                     break;
                 }
-                prop_assert_eq!(found, Outcome::Impossible);
+                prop_assert_eq!(found, SearchOutcome::Impossible);
                 capacity += 1;
             }
             if bound > 0 {
                 let mut steps = u64::MAX;
                 let below = search(&intervals, &problem.sizes, bound - 1, preference, u64::MAX, &mut steps);
-                prop_assert_eq!(below, Outcome::Impossible);
+                prop_assert_eq!(below, SearchOutcome::Impossible);
             }
         }
     }
@@ -103,15 +103,15 @@ fn what_is_no_line_is_seen() {
         cliques,
         bound: Bound::default(),
     };
-    assert_eq!(Intervals::of(&problem), None);
+    assert_eq!(Intervals::recognise(&problem), None);
     // Intervals with a missing clique.
     let mut problem = Problem { cliques: vec![vec![a], vec![b]], ..problem };
     (problem.sizes, problem.aligns, problem.begins) =
         (Vector::filled(1, 2), Vector::filled(1, 2), (0..2).collect());
     problem.conflicts = Conflicts::of_cliques(2, &[vec![a, b]]);
-    assert_eq!(Intervals::of(&problem), None);
+    assert_eq!(Intervals::recognise(&problem), None);
     problem.cliques = vec![vec![a, b]];
-    assert_eq!(Intervals::of(&problem).map(|intervals| intervals.loads), Some(Vector::filled(2, 1)));
+    assert_eq!(Intervals::recognise(&problem).map(|intervals| intervals.loads), Some(Vector::filled(2, 1)));
     problem.aligns[a] = 2;
-    assert_eq!(Intervals::of(&problem), None);
+    assert_eq!(Intervals::recognise(&problem), None);
 }

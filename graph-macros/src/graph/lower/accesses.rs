@@ -5,7 +5,7 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall};
 
-use super::lowering::{Lower, Lowering, Reported};
+use super::lowering::{LowerResult, Lowering, Reported};
 use super::program::SpannedAccess;
 use super::shapes::{is_named, root};
 use super::views::view_of;
@@ -17,7 +17,7 @@ pub(super) fn launch_argument(
     lowering: &mut Lowering<'_>,
     argument: &Expr,
     kernel: &str,
-) -> Lower<Option<SpannedAccess>> {
+) -> LowerResult<Option<SpannedAccess>> {
     let (inner, mode) = match argument {
         Expr::Paren(paren) => return launch_argument(lowering, &paren.expr, kernel),
         Expr::Group(group) => return launch_argument(lowering, &group.expr, kernel),
@@ -45,7 +45,7 @@ pub(super) fn launch_argument(
                     _ => "a buffer that the graph owns is passed by reference",
                 };
                 let mut help = format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare));
-                if let Some(function) = lowering.program.returned_by(buffer) {
+                if let Some(function) = lowering.program.returning_call(buffer) {
                     help.push_str(&format!(
                         "; if `{function}` is an ordinary function of scalars, write the type: `let {}: T = {function}(..);`",
                         compact(bare)
@@ -61,21 +61,21 @@ pub(super) fn launch_argument(
             Expr::Path(_) | Expr::Index(_)
                 if root(inner).is_some_and(|name| !lowering.scope.is_scalar(name)) =>
             {
-                Err(no_buffer(lowering, inner, kernel))
+                Err(report_not_a_buffer(lowering, inner, kernel))
             }
             _ => Ok(None),
         };
     };
     let access = lowering.program.access(&view, mode, inner.span());
-    device_only(lowering, &access, argument, kernel)?;
+    reject_pinned(lowering, &access, argument, kernel)?;
     Ok(Some(access))
 }
 
 /// Returns the view that an expression without `&` denotes. None for a scalar, including a bare field of a
 /// record.
-pub(super) fn bare_view(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<View>> {
+pub(super) fn bare_view(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<Option<View>> {
     match lowering.place(expr)? {
-        Some(place) if !place.is_whole() && place.lent().is_none() => Ok(None),
+        Some(place) if !place.is_whole() && place.implied_borrow().is_none() => Ok(None),
         _ => view_of(lowering, expr),
     }
 }
@@ -86,14 +86,14 @@ pub(super) fn buffer_argument(
     argument: &Expr,
     statement: &str,
     mode: Mode,
-) -> Lower<SpannedAccess> {
+) -> LowerResult<SpannedAccess> {
     let reference = match argument {
         Expr::Reference(reference) => Some(reference),
         _ => None,
     };
     let inner = reference.map_or(argument, |reference| &reference.expr);
     let view = if reference.is_some() { view_of(lowering, inner)? } else { bare_view(lowering, inner)? };
-    let Some(view) = view else { return Err(no_buffer(lowering, inner, statement)) };
+    let Some(view) = view else { return Err(report_not_a_buffer(lowering, inner, statement)) };
     let mutable = match (reference, view.borrow) {
         (Some(reference), _) => reference.mutability.is_some(),
         (None, Some(borrow)) => borrow == Borrow::Mutable,
@@ -118,7 +118,7 @@ pub(super) fn buffer_argument(
 }
 
 /// Reports a copy whose arguments are in the order of C's `memcpy`.
-pub(super) fn source_first(lowering: &mut Lowering<'_>, call: &ExprCall) -> Lower<()> {
+pub(super) fn reject_swapped_copy(lowering: &mut Lowering<'_>, call: &ExprCall) -> LowerResult<()> {
     let (Some(Expr::Reference(to)), Some(Expr::Reference(from))) = (call.args.first(), call.args.get(1))
     else {
         return Ok(());
@@ -135,11 +135,11 @@ pub(super) fn source_first(lowering: &mut Lowering<'_>, call: &ExprCall) -> Lowe
 
 /// Reports an argument that is not a buffer. A name that is not bound in the function is left for rustc to
 /// report.
-pub(super) fn no_buffer(lowering: &mut Lowering<'_>, at: &Expr, user: &str) -> Reported {
+pub(super) fn report_not_a_buffer(lowering: &mut Lowering<'_>, at: &Expr, user: &str) -> Reported {
     if let Some(name) =
         root(at).filter(|name| !lowering.scope.is_scalar(name) && lowering.scope.get(name).is_none())
     {
-        return no_such_buffer(lowering, &name.clone());
+        return report_unknown_name(lowering, &name.clone());
     }
     let (message, help) = match root(at).filter(|name| lowering.scope.is_scalar(name)) {
         Some(name) => (
@@ -155,18 +155,18 @@ pub(super) fn no_buffer(lowering: &mut Lowering<'_>, at: &Expr, user: &str) -> R
 }
 
 /// Records a name that is not bound in the function, for rustc to report.
-pub(super) fn no_such_buffer(lowering: &mut Lowering<'_>, name: &Ident) -> Reported {
+pub(super) fn report_unknown_name(lowering: &mut Lowering<'_>, name: &Ident) -> Reported {
     lowering.program.poison_nearest(&name.to_string());
     lowering.unknown.push(name.clone());
     Reported
 }
 
-pub(super) fn device_only(
+pub(super) fn reject_pinned(
     lowering: &mut Lowering<'_>,
     access: &SpannedAccess,
     at: &Expr,
     user: &str,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let buffer = lowering.program.buffer(access.access.buffer);
     if buffer.origin.is_pinned() {
         let message = format!("`{}` is pinned host memory, which `{user}` does not take", buffer.name);

@@ -7,9 +7,9 @@ use proc_macro2::Ident;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
-use super::devices::put_on;
+use super::devices::place_on_device;
 use super::lowering::Lowering;
-use crate::graph::attributes::{Attributes, Takes};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
 use crate::graph::scope::{AfterName, Binding};
 
 pub(super) fn name_statement(lowering: &mut Lowering<'_>, name: Option<&Ident>, id: StatementId) {
@@ -24,13 +24,13 @@ pub(super) fn apply_attributes(
     statement: StatementId,
     attributes: &[Attribute],
 ) {
-    let Attributes { levels, after, on, misspelt } =
-        Attributes::of(attributes, Takes::Order, lowering.report);
+    let StatementAttributes { levels, after, on, misspelt } =
+        StatementAttributes::parse(attributes, AllowedAttributes::Order, lowering.report);
     if misspelt {
-        lowering.program.order_is_unknown();
+        lowering.program.mark_order_unknown();
     }
-    put_on(lowering, statement, &on);
-    let levels = [lowering.levels.as_slice(), &levels].concat();
+    place_on_device(lowering, statement, &on);
+    let levels = [lowering.lint_levels.as_slice(), &levels].concat();
     if !levels.is_empty() {
         lowering.program.set_lints(statement, levels);
     }
@@ -41,12 +41,12 @@ pub(super) fn apply_attributes(
             Ok(names) => {
                 for name in names {
                     if let Some(resolved) = lowering.scope.after(AfterName { statement, name }) {
-                        lowering.program.resolve(vec![resolved]);
+                        lowering.program.add_after_edges(vec![resolved]);
                     }
                 }
             }
             Err(_) => {
-                lowering.program.order_is_unknown();
+                lowering.program.mark_order_unknown();
                 lowering.report.error(
                     attribute.span(),
                     Code::CW001,
@@ -59,9 +59,9 @@ pub(super) fn apply_attributes(
     }
 }
 
-pub(super) fn no_such_statement(lowering: &mut Lowering<'_>, name: &Ident) {
+pub(super) fn report_unknown_statement(lowering: &mut Lowering<'_>, name: &Ident) {
     let text = name.to_string();
-    let help = match nearest(&text, lowering.scope.known().iter().map(String::as_str)) {
+    let help = match nearest(&text, lowering.scope.statement_names().iter().map(String::as_str)) {
         Some(near) if near == text => {
             format!(
                 "the statement `{text}` is in another block: move it before that block, or order by what both use"

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::ids::{ArgumentId, PartId, ScalarId};
+use cuweave_core::ids::{ArgumentId, ArgumentPartId, ScalarId};
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, DimId, Text};
 use quote::ToTokens;
 use syn::Expr;
 
-use super::names::{Names, chains};
-use crate::graph::place::{Parts, Place};
+use super::names::{ExprNames, collect_record_scalars};
+use crate::graph::place::{Place, PlaceTable};
 use crate::graph::signature::{ArgumentKind, Signature};
 
 /// The names and numbers of the arguments, and which arguments and components the body mentions.
@@ -27,7 +27,7 @@ pub struct ArgumentFacts {
     /// The record scalars that call arguments mention, as source text. Their numbers follow those of the
     /// scalar arguments.
     pub field_scalars: Vec<String>,
-    pub parts: Parts,
+    pub parts: PlaceTable,
     /// The numbers of the scalar arguments.
     pub scalar_numbers: BTreeMap<String, ScalarId>,
     /// The arguments with `#[at_least(n)]`: name, dimension, `n`.
@@ -37,11 +37,12 @@ pub struct ArgumentFacts {
 impl ArgumentFacts {
     pub fn new(signature: &Signature) -> ArgumentFacts {
         let named = |argument: &crate::graph::signature::Argument| argument.name.to_string();
-        let has_parts = |kind: &ArgumentKind| matches!(kind, ArgumentKind::Part(_) | ArgumentKind::Array(..));
+        let has_aggregates =
+            |kind: &ArgumentKind| matches!(kind, ArgumentKind::Part(_) | ArgumentKind::Array(..));
         let arguments = &signature.arguments;
         ArgumentFacts {
             names: arguments.iter().map(named).collect(),
-            roots: arguments.iter().filter(|argument| has_parts(&argument.kind)).map(named).collect(),
+            roots: arguments.iter().filter(|argument| has_aggregates(&argument.kind)).map(named).collect(),
             ..ArgumentFacts::default()
         }
     }
@@ -58,20 +59,20 @@ impl ArgumentFacts {
         self.mentioned.insert(self.names[of.argument].clone());
     }
 
-    pub fn part(&mut self, place: &Place) -> PartId {
-        self.parts.number(place)
+    pub fn part(&mut self, place: &Place) -> ArgumentPartId {
+        self.parts.intern(place)
     }
 
     /// Returns the numbers of the scalar arguments that an expression mentions.
     pub fn scalars_in(&self, value: &Expr) -> Vec<ScalarId> {
-        let found = Names::of(value);
+        let found = ExprNames::from_expr(value);
         found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name)).copied().collect()
     }
 
     /// Returns the numbers of the record scalars that an expression mentions.
     pub fn fields_in(&mut self, value: &Expr) -> Vec<ScalarId> {
         let mut found = BTreeSet::new();
-        chains(value.to_token_stream(), &self.roots, &mut found);
+        collect_record_scalars(value.to_token_stream(), &self.roots, &mut found);
         let first = self.scalar_numbers.len();
         let number = |chain: String| {
             let known = self.field_scalars.iter().position(|other| *other == chain);

@@ -9,7 +9,7 @@ use proc_macro2::Ident;
 
 use super::lowering::Lowering;
 use super::places::count_of;
-use crate::graph::parts::{BufferMemory, BufferType, PartType};
+use crate::graph::parts::{AggregateType, BufferMemory, BufferType};
 use crate::graph::place::{Borrow, Place};
 use crate::graph::scope::{Binding, View};
 use crate::graph::signature::{Argument, ArgumentKind, Signature};
@@ -21,12 +21,12 @@ pub(super) fn lower_arguments(lowering: &mut Lowering<'_>, signature: &Signature
             ArgumentKind::Part(part) => {
                 let place = Place::argument(at, &argument.name, part);
                 lowering.scope.bind(&argument.name, Binding::Part(Rc::new(place)));
-                lowering.nesting.expand();
+                lowering.nesting.require_expansion();
                 match part {
-                    PartType::Buffers(ty) => {
+                    AggregateType::Buffers(ty) => {
                         Some(add_argument(lowering, &argument.name, argument.name.to_string(), ty).buffer)
                     }
-                    PartType::Record(_) | PartType::Records(..) => None,
+                    AggregateType::Record(_) | AggregateType::Records(..) => None,
                 }
             }
             ArgumentKind::Scalar(_) => None,
@@ -46,7 +46,8 @@ pub(super) fn lower_arguments(lowering: &mut Lowering<'_>, signature: &Signature
                 let views = (0..*count)
                     .map(|i| add_argument(lowering, &argument.name, format!("{}[{i}]", argument.name), ty))
                     .collect();
-                let place = Place::argument(at, &argument.name, &PartType::Buffers(Box::new(ty.clone())));
+                let place =
+                    Place::argument(at, &argument.name, &AggregateType::Buffers(Box::new(ty.clone())));
                 lowering.scope.bind(&argument.name, Binding::Array(views, Rc::new(place)));
                 Some(first)
             }
@@ -65,7 +66,7 @@ fn at_least(lowering: &mut Lowering<'_>, argument: &Argument, least: u64) {
     let name = &argument.name;
     let bound = match &argument.kind {
         ArgumentKind::Scalar(_) => lowering.bound(&syn::parse_quote!(#name)),
-        ArgumentKind::Part(PartType::Records(_, None) | PartType::Buffers(_)) => {
+        ArgumentKind::Part(AggregateType::Records(_, None) | AggregateType::Buffers(_)) => {
             count_of(lowering, &syn::parse_quote!(#name))
         }
         ArgumentKind::Part(_) | ArgumentKind::Host(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
@@ -74,7 +75,7 @@ fn at_least(lowering: &mut Lowering<'_>, argument: &Argument, least: u64) {
             return;
         }
     };
-    let dim = lowering.program.dims.number(bound);
+    let dim = lowering.program.dims.intern(bound);
     lowering.arguments.at_least.push((name.to_string().into(), dim, least));
 }
 

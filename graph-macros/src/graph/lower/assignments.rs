@@ -9,26 +9,26 @@ use cuweave_core::structure::Item;
 use proc_macro2::Ident;
 use syn::{Attribute, Expr, ExprCall, Path};
 
-use super::conditionals::stays_in_body;
+use super::conditionals::reject_outer_buffer;
 use super::functions::call_function;
-use super::lowering::{Lower, Lowering};
-use super::scalars::names_a_scalar;
+use super::lowering::{LowerResult, Lowering};
+use super::scalars::is_scalar_name;
 use super::shapes::ungrouped;
 use super::views::view_of;
 use crate::graph::scope::{Binding, View};
 
 /// Lowers `swap(&mut a, &mut b);`, which exchanges the buffers of two names.
-pub(super) fn swap_names(lowering: &mut Lowering<'_>, a: &Expr, b: &Expr) -> Lower<()> {
+pub(super) fn swap_names(lowering: &mut Lowering<'_>, a: &Expr, b: &Expr) -> LowerResult<()> {
     let ((a, one), (b, other)) = (rebindable(lowering, a)?, rebindable(lowering, b)?);
     same_length(lowering, &a, &one, &other)?;
-    stays_in_body(lowering, &a, one.buffer)?;
-    stays_in_body(lowering, &b, other.buffer)?;
-    lowering.program.rename(one.buffer, other.buffer);
+    reject_outer_buffer(lowering, &a, one.buffer)?;
+    reject_outer_buffer(lowering, &b, other.buffer)?;
+    lowering.program.record_rename(one.buffer, other.buffer);
     if is_outer(lowering, &a) || is_outer(lowering, &b) {
         lowering.nesting.push(Item::Swap(one.buffer, other.buffer));
     } else {
-        lowering.scope.bind_again(&a, Binding::View(other));
-        lowering.scope.bind_again(&b, Binding::View(one));
+        lowering.scope.rebind(&a, Binding::View(other));
+        lowering.scope.rebind(&b, Binding::View(one));
     }
     Ok(())
 }
@@ -40,33 +40,33 @@ pub(super) fn assign_name(
     to: &Expr,
     from: &Expr,
     attributes: &[Attribute],
-) -> Lower<()> {
+) -> LowerResult<()> {
     if let Expr::Call(call) = ungrouped(from)
         && let Expr::Path(callee) = ungrouped(&call.func)
     {
         return assign_results(lowering, to, call, &callee.path, attributes);
     }
-    lowering.no_after(attributes);
+    lowering.check_lint_attributes(attributes);
     let ((to, old), (from, new)) = (assigned_name(lowering, to)?, rebindable(lowering, from)?);
     rebind(lowering, &to, &old, &new)?;
     // The name that was moved from keeps the buffer that no other name denotes now, so that it can be
     // assigned again.
     let left = if is_outer(lowering, &to) { new } else { old };
-    lowering.scope.bind_again(&from, Binding::Moved(to, left));
+    lowering.scope.rebind(&from, Binding::Moved(to, left));
     Ok(())
 }
 
 /// Rebinds a name to the buffer of another one.
-fn rebind(lowering: &mut Lowering<'_>, to: &Ident, old: &View, new: &View) -> Lower<()> {
+fn rebind(lowering: &mut Lowering<'_>, to: &Ident, old: &View, new: &View) -> LowerResult<()> {
     same_length(lowering, to, old, new)?;
-    stays_in_body(lowering, to, old.buffer)?;
-    stays_in_body(lowering, to, new.buffer)?;
-    lowering.program.rename(old.buffer, new.buffer);
+    reject_outer_buffer(lowering, to, old.buffer)?;
+    reject_outer_buffer(lowering, to, new.buffer)?;
+    lowering.program.record_rename(old.buffer, new.buffer);
     if is_outer(lowering, to) {
         lowering.nesting.push(Item::Rename { to: old.buffer, from: new.buffer });
-        lowering.scope.bind_again(to, Binding::View(old.clone()));
+        lowering.scope.rebind(to, Binding::View(old.clone()));
     } else {
-        lowering.scope.bind_again(to, Binding::View(new.clone()));
+        lowering.scope.rebind(to, Binding::View(new.clone()));
     }
     Ok(())
 }
@@ -77,12 +77,12 @@ fn assign_results(
     call: &ExprCall,
     callee: &Path,
     attributes: &[Attribute],
-) -> Lower<()> {
+) -> LowerResult<()> {
     let targets: Vec<&Expr> = match ungrouped(to) {
         Expr::Tuple(tuple) => tuple.elems.iter().collect(),
         one => vec![one],
     };
-    let targets: Lower<Vec<Option<(Ident, View)>>> = targets
+    let targets: LowerResult<Vec<Option<(Ident, View)>>> = targets
         .into_iter()
         .map(|target| match target {
             Expr::Infer(_) => Ok(None),
@@ -118,7 +118,7 @@ fn assign_results(
 }
 
 /// Returns the target of an assignment and its buffer. The name may have been moved from before.
-fn assigned_name(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> {
+fn assigned_name(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<(Ident, View)> {
     if let Expr::Path(path) = ungrouped(expr)
         && let Some(name) = path.path.get_ident()
         && let Some(Binding::Moved(_, view)) = lowering.scope.get(name)
@@ -129,7 +129,7 @@ fn assigned_name(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View
 }
 
 /// Returns the name and the buffer of an allocation that can be rebound.
-fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> {
+fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<(Ident, View)> {
     let inner = match expr {
         Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
         expr => expr,
@@ -152,7 +152,7 @@ fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> 
     };
     match (name, view) {
         (Some(name), Some(view)) if of_an_allocation(&view, lowering) => Ok((name, view)),
-        (Some(name), None) if names_a_scalar(&lowering.scope, inner) => Err(lowering.refuse(
+        (Some(name), None) if is_scalar_name(&lowering.scope, inner) => Err(lowering.refuse(
             expr,
             &format!("`{name}` is a scalar, which keeps its value"),
             "give the new value a `let` of its own; in a loop, compute it from the variable of the loop",
@@ -165,13 +165,13 @@ fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<(Ident, View)> 
     }
 }
 
-fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View) -> Lower<()> {
+fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View) -> LowerResult<()> {
     let element = |view: &View| lowering.program.element(view.buffer);
     if one.hi.poly == other.hi.poly && element(one) == element(other) {
         return Ok(());
     }
     // Results of calls are compared when the graph is built.
-    let returned = |view: &View| lowering.program.returned_by(view.buffer).is_some();
+    let returned = |view: &View| lowering.program.returning_call(view.buffer).is_some();
     if returned(one) || returned(other) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, CallId};
-use cuweave_core::structure::{Argument, Around, Call, CallPlace};
+use cuweave_core::structure::{Argument, Call, CallPosition, EnclosingLoop};
 use syn::Path;
 
 use crate::graph::paths::Callee;
@@ -31,8 +31,13 @@ impl CallTable {
         &self.callees[callee].path
     }
 
-    pub fn add(&mut self, arguments: Vec<Argument>, results: Vec<BufferId>, around: Vec<Around>) -> CallId {
-        self.calls.push(Call { arguments, results, around, place: CallPlace::default() })
+    pub fn add(
+        &mut self,
+        arguments: Vec<Argument>,
+        results: Vec<BufferId>,
+        around: Vec<EnclosingLoop>,
+    ) -> CallId {
+        self.calls.push(Call { arguments, results, around, place: CallPosition::default() })
     }
 
     pub fn call(&self, number: CallId) -> &Call {

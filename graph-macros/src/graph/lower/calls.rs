@@ -1,7 +1,7 @@
 //! Lowers call expressions: built-in words such as `fill`, kernel launches, and calls of graph functions.
 
 use cuweave_core::index::between;
-use cuweave_core::ir::Kind;
+use cuweave_core::ir::StatementKind;
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
@@ -10,15 +10,15 @@ use syn::{Attribute, Expr, ExprCall, ExprIf};
 use super::accesses::launch_argument;
 use super::after::{apply_attributes, name_statement};
 use super::assignments::swap_names;
+use super::builtins::{BuiltinWord, lower_word};
 use super::functions::call_function;
-use super::kinds::{Word, lower_word};
-use super::lowering::{Lower, Lowering, Reported};
-use super::optional::{optional_argument, optional_lent};
-use super::pointers::{comes_after, lent_list, pointers_to};
-use super::refused;
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::optional::{optional_argument, optional_borrow};
+use super::pointers::{borrowed_list, lower_pointer_list, order_after};
 use super::shapes::{is_named, result_word, ungrouped};
 use super::structure::if_else;
-use super::syntax::{LaunchArgument, Syntax};
+use super::syntax::{LaunchArgument, StatementSyntax};
+use super::unsupported;
 use crate::graph::launch::literals;
 use crate::graph::scope::Binding;
 
@@ -27,12 +27,12 @@ pub(super) fn call_statement(
     call: &ExprCall,
     name: Option<&Ident>,
     attributes: &[Attribute],
-) -> Lower<()> {
+) -> LowerResult<()> {
     match ungrouped(&call.func) {
         Expr::Index(launch) => launch_statement(lowering, call, launch, name, attributes),
         Expr::Path(path) => {
             let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-            if let Some(word) = Word::named(&last) {
+            if let Some(word) = BuiltinWord::named(&last) {
                 return lower_word(lowering, word, call, name, attributes);
             }
             if let Some(word) = result_word(&call.func) {
@@ -45,7 +45,7 @@ pub(super) fn call_statement(
             }
             match (last.as_str(), call.args.len()) {
                 ("swap", 2) if name.is_none() => {
-                    lowering.no_after(attributes);
+                    lowering.check_lint_attributes(attributes);
                     swap_names(lowering, &call.args[0], &call.args[1])
                 }
                 _ if path.path.segments.iter().all(|segment| segment.arguments.is_none()) => {
@@ -68,7 +68,7 @@ pub(super) fn call_statement(
                 )),
             }
         }
-        _ => Err(lowering.refuse_as(call, refused::CALL)),
+        _ => Err(lowering.refuse_as(call, unsupported::UNSUPPORTED_CALLEE)),
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn launch_statement(
     launch: &syn::ExprIndex,
     name: Option<&Ident>,
     attributes: &[Attribute],
-) -> Lower<()> {
+) -> LowerResult<()> {
     let Expr::Path(kernel) = ungrouped(&launch.expr) else {
         return Err(lowering.not_in_language(
             call,
@@ -110,8 +110,8 @@ pub(super) fn launch_statement(
             Expr::Call(some) if some.args.len() == 1 && is_named(&some.func, "Some") => &some.args[0],
             _ => argument,
         };
-        let lowered = match lent_list(lowering, argument) {
-            Ok(Some(list)) => pointers_to(lowering, &list, attributes).map(|pointers| {
+        let lowered = match borrowed_list(lowering, argument) {
+            Ok(Some(list)) => lower_pointer_list(lowering, &list, attributes).map(|pointers| {
                 pointed.extend(pointers.pointed);
                 entries.extend(pointers.entries);
                 Some(pointers.table)
@@ -133,19 +133,19 @@ pub(super) fn launch_statement(
         }
     }
     accesses.extend(pointed);
-    let syntax = Syntax {
+    let syntax = StatementSyntax {
         path: Some(kernel.path.clone()),
         config: Some(config),
         literals,
         arguments,
         faulty,
-        ..Syntax::default()
+        ..StatementSyntax::default()
     };
     let span = name.map_or_else(|| kernel.span(), Ident::span);
     let text = name.map_or(kernel_name, ToString::to_string);
-    let id = lowering.push(text, span, Kind::Launch(()), syntax, accesses);
+    let id = lowering.push(text, span, StatementKind::Launch(()), syntax, accesses);
     apply_attributes(lowering, id, attributes);
-    comes_after(lowering, id, &entries, span);
+    order_after(lowering, id, &entries, span);
     name_statement(lowering, name, id);
     Ok(())
 }
@@ -159,9 +159,9 @@ pub(super) fn launch_with_or_without(
     argument: &Expr,
     name: Option<&Ident>,
     attributes: &[Attribute],
-) -> Lower<()> {
+) -> LowerResult<()> {
     let given = Ident::new("given", argument.span());
-    let lent = optional_lent(lowering, argument)?;
+    let lent = optional_borrow(lowering, argument)?;
     let (of, given_on): (&Expr, Expr) = match lent.as_ref().unwrap_or(ungrouped(argument)) {
         Expr::Reference(reference) => {
             let (and, mutable) = (&reference.and_token, &reference.mutability);

@@ -1,31 +1,31 @@
 //! Lowers conditionals that the device decides: `if`, `while` and `match` on a buffer of one `u32`.
 //!
-//! Each arm becomes a [`Kind::Condition`] statement, the arm's statements, and a [`Kind::Join`] statement.
+//! Each arm becomes a [`StatementKind::Condition`] statement, the arm's statements, and a [`StatementKind::Join`] statement.
 
-use cuweave_core::condition::{Condition, MOST_VALUES, Test, Word};
-use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin};
+use cuweave_core::condition::{ArmValues, Condition, ConditionKeyword, MAX_VALUES};
+use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementKind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprMethodCall, ExprPath, ExprWhile, Lit, Pat, Stmt, UnOp};
 
-use super::accesses::{device_only, no_buffer};
-use super::devices::around;
-use super::lowering::{Lower, Lowering};
+use super::accesses::{reject_pinned, report_not_a_buffer};
+use super::devices::with_device;
+use super::lowering::{LowerResult, Lowering};
 use super::program::SpannedAccess;
-use super::refused;
 use super::shapes::ungrouped;
-use super::syntax::{LaunchArgument, Syntax};
+use super::syntax::{LaunchArgument, StatementSyntax};
+use super::unsupported;
 use super::views::view_of;
-use crate::dims::{Bound, compact};
-use crate::graph::attributes::{Attributes, Takes};
+use crate::dims::{DimExpr, compact};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
 use crate::graph::place::PlaceKind;
 use crate::graph::scope::{Binding, Scope};
 
 /// An arm: the values for which it runs, and its statements.
-struct Arm {
-    test: Test,
+struct DeviceArm {
+    test: ArmValues,
     statements: Vec<Stmt>,
 }
 
@@ -55,7 +55,7 @@ fn operand(condition: &Expr) -> Operand<'_> {
 
 /// The kind of a component of an argument, as far as the macro can know it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PartKind {
+enum OperandKind {
     Buffer,
     Buffers,
     Record,
@@ -84,10 +84,10 @@ fn is_operand(scope: &Scope, condition: &Expr, fields: bool) -> bool {
         expr = &index.expr;
     }
     match part_kind(scope, expr) {
-        Some(PartKind::Buffer | PartKind::Borrowed) => true,
-        Some(PartKind::Field) => fields || borrowed || part_of_it,
+        Some(OperandKind::Buffer | OperandKind::Borrowed) => true,
+        Some(OperandKind::Field) => fields || borrowed || part_of_it,
         // Not valid as an operand; the error is reported when it is lowered as one.
-        Some(PartKind::Buffers | PartKind::Record | PartKind::Records) => true,
+        Some(OperandKind::Buffers | OperandKind::Record | OperandKind::Records) => true,
         None => is_own_buffer(scope, expr),
     }
 }
@@ -108,9 +108,9 @@ fn is_own_buffer(scope: &Scope, expr: &Expr) -> bool {
 }
 
 /// Rejects a condition that computes with buffers: the device decides by a single buffer.
-pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower<()> {
-    struct Names<'e>(Vec<&'e Ident>);
-    impl<'e> Visit<'e> for Names<'e> {
+pub(super) fn reject_buffer_expression(lowering: &mut Lowering<'_>, condition: &Expr) -> LowerResult<()> {
+    struct NamesVisitor<'e>(Vec<&'e Ident>);
+    impl<'e> Visit<'e> for NamesVisitor<'e> {
         fn visit_expr_method_call(&mut self, call: &'e ExprMethodCall) {
             if call.method != "len" {
                 visit::visit_expr_method_call(self, call);
@@ -121,11 +121,11 @@ pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower
             self.0.extend(path.path.get_ident());
         }
     }
-    let mut names = Names(Vec::new());
+    let mut names = NamesVisitor(Vec::new());
     names.visit_expr(condition);
     let is_buffer = |name: &&&Ident| match lowering.scope.get(name) {
         // A call that was meant as an ordinary function of scalars is reported elsewhere.
-        Some(Binding::View(view)) => lowering.program.returned_by(view.buffer).is_none(),
+        Some(Binding::View(view)) => lowering.program.returning_call(view.buffer).is_none(),
         Some(Binding::Array(..)) => true,
         _ => false,
     };
@@ -139,32 +139,32 @@ pub(super) fn no_buffers(lowering: &mut Lowering<'_>, condition: &Expr) -> Lower
 }
 
 /// Returns true if an expression denotes a component of a record or list argument.
-pub(super) fn names_a_part(scope: &Scope, expr: &Expr) -> bool {
+pub(super) fn is_argument_place(scope: &Scope, expr: &Expr) -> bool {
     part_kind(scope, expr).is_some()
 }
 
 /// Returns the kind of the component that an expression denotes. None for other expressions.
-fn part_kind(scope: &Scope, expr: &Expr) -> Option<PartKind> {
+fn part_kind(scope: &Scope, expr: &Expr) -> Option<OperandKind> {
     match ungrouped(expr) {
         Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => part_kind(scope, &unary.expr),
         Expr::Path(path) => match path.path.get_ident().and_then(|name| scope.get(name)) {
             Some(Binding::Part(place)) => Some(match place.kind {
-                PlaceKind::Record => PartKind::Record,
-                PlaceKind::Records => PartKind::Records,
-                PlaceKind::Buffers(_) => PartKind::Buffers,
-                PlaceKind::Buffer(_) => PartKind::Buffer,
-                PlaceKind::Field | PlaceKind::Array if place.borrow.is_some() => PartKind::Borrowed,
-                PlaceKind::Field | PlaceKind::Array => PartKind::Field,
+                PlaceKind::Record => OperandKind::Record,
+                PlaceKind::Records => OperandKind::Records,
+                PlaceKind::Buffers(_) => OperandKind::Buffers,
+                PlaceKind::Buffer(_) => OperandKind::Buffer,
+                PlaceKind::Field | PlaceKind::Array if place.borrow.is_some() => OperandKind::Borrowed,
+                PlaceKind::Field | PlaceKind::Array => OperandKind::Field,
             }),
             _ => None,
         },
-        Expr::Field(field) => part_kind(scope, &field.base).map(|_| PartKind::Field),
+        Expr::Field(field) => part_kind(scope, &field.base).map(|_| OperandKind::Field),
         Expr::Index(index) if !matches!(ungrouped(&index.index), Expr::Range(_)) => {
             Some(match part_kind(scope, &index.expr)? {
-                PartKind::Buffers => PartKind::Buffer,
-                PartKind::Records => PartKind::Record,
-                PartKind::Borrowed => PartKind::Borrowed,
-                PartKind::Buffer | PartKind::Record | PartKind::Field => PartKind::Field,
+                OperandKind::Buffers => OperandKind::Buffer,
+                OperandKind::Records => OperandKind::Record,
+                OperandKind::Borrowed => OperandKind::Borrowed,
+                OperandKind::Buffer | OperandKind::Record | OperandKind::Field => OperandKind::Field,
             })
         }
         _ => None,
@@ -175,7 +175,7 @@ fn part_kind(scope: &Scope, expr: &Expr) -> Option<PartKind> {
 /// wrapped, so that rustc reports it if it is not a scalar.
 pub(super) fn tokens_of_choice(scope: &Scope, condition: &Expr, substituted: &Expr) -> TokenStream {
     let Operand { expr, negated, borrowed } = operand(condition);
-    if borrowed || part_kind(scope, expr) != Some(PartKind::Field) {
+    if borrowed || part_kind(scope, expr) != Some(OperandKind::Field) {
         return quote!(#substituted);
     }
     let field = operand(substituted).expr;
@@ -184,26 +184,30 @@ pub(super) fn tokens_of_choice(scope: &Scope, condition: &Expr, substituted: &Ex
 }
 
 /// Lowers `if flag { .. } else { .. }`.
-pub(super) fn device_if(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()> {
+pub(super) fn device_if(lowering: &mut Lowering<'_>, choice: &ExprIf) -> LowerResult<()> {
     let Operand { expr, negated, .. } = operand(&choice.cond);
-    let first = Test { others: !negated, ..Test::TRUE };
-    let second = Test { others: negated, ..Test::TRUE };
-    let mut arms = vec![Arm { test: first, statements: choice.then_branch.stmts.clone() }];
+    let first = ArmValues { others: !negated, ..ArmValues::TRUE };
+    let second = ArmValues { others: negated, ..ArmValues::TRUE };
+    let mut arms = vec![DeviceArm { test: first, statements: choice.then_branch.stmts.clone() }];
     let otherwise = choice.else_branch.as_ref().map(|(_, branch)| match &**branch {
         Expr::Block(block) if block.label.is_none() => block.block.stmts.clone(),
         other => vec![Stmt::Expr(other.clone(), None)],
     });
     let total = otherwise.is_some();
-    arms.extend(otherwise.map(|statements| Arm { test: second, statements }));
-    conditional(lowering, Word::If, None, expr, arms, total, None)
+    arms.extend(otherwise.map(|statements| DeviceArm { test: second, statements }));
+    conditional(lowering, ConditionKeyword::If, None, expr, arms, total, None)
 }
 
 /// Lowers `while flag { .. }`, with or without `#[at_most(n)]`.
-pub(super) fn device_while(lowering: &mut Lowering<'_>, each: &ExprWhile, outer: &[Attribute]) -> Lower<()> {
+pub(super) fn device_while(
+    lowering: &mut Lowering<'_>,
+    each: &ExprWhile,
+    outer: &[Attribute],
+) -> LowerResult<()> {
     let attributes = [outer, &each.attrs].concat();
     let (limits, others): (Vec<Attribute>, Vec<Attribute>) =
         attributes.into_iter().partition(|attribute| attribute.path().is_ident("at_most"));
-    around(lowering, &others, |lowering, unknown| device_loop(lowering, each, limits, unknown))
+    with_device(lowering, &others, |lowering, unknown| device_loop(lowering, each, limits, unknown))
 }
 
 fn device_loop(
@@ -211,7 +215,7 @@ fn device_loop(
     each: &ExprWhile,
     limits: Vec<Attribute>,
     unknown: bool,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let mut at_most = None;
     for limit in limits {
         let number = limit.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse::<u32>());
@@ -228,13 +232,13 @@ fn device_loop(
     }
     // Only the device can decide a `while`, so a bare field must be a buffer.
     if !is_operand(&lowering.scope, &each.cond, true) {
-        no_buffers(lowering, &each.cond)?;
+        reject_buffer_expression(lowering, &each.cond)?;
         let whole = Expr::While(each.clone());
-        return Err(lowering.refuse_as(&whole, refused::expression(&whole, false)));
+        return Err(lowering.refuse_as(&whole, unsupported::expression(&whole, false)));
     }
     let Operand { expr, negated, .. } = operand(&each.cond);
-    let test = Test { others: !negated, ..Test::TRUE };
-    let arm = Arm { test, statements: each.body.stmts.clone() };
+    let test = ArmValues { others: !negated, ..ArmValues::TRUE };
+    let arm = DeviceArm { test, statements: each.body.stmts.clone() };
     if arm.statements.is_empty() {
         return Err(lowering.refuse(
             &each.cond,
@@ -244,23 +248,23 @@ fn device_loop(
     }
     let label = each.label.as_ref().map(|label| &label.name.ident);
     if let Some(label) = label.filter(|_| at_most.is_some()) {
-        count_turns(lowering, label, each)?;
+        register_loop_label(lowering, label, each)?;
     }
-    let refused = std::mem::replace(&mut lowering.refused, unknown);
-    let done = conditional(lowering, Word::While, label, expr, vec![arm], false, at_most);
-    if lowering.refused {
+    let refused = std::mem::replace(&mut lowering.has_rejected_syntax, unknown);
+    let done = conditional(lowering, ConditionKeyword::While, label, expr, vec![arm], false, at_most);
+    if lowering.has_rejected_syntax {
         // A rejected statement in the body may have been meant to end the loop: suppress errors about the
         // flag.
         lowering.poison(expr.to_token_stream());
     }
-    lowering.refused |= refused;
+    lowering.has_rejected_syntax |= refused;
     done
 }
 
 /// Registers the label of a loop with a limit. The exec reports the number of iterations under this label.
 /// In an unrolled loop each iteration registers it again.
-fn count_turns(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWhile) -> Lower<()> {
-    if !lowering.nesting.count(label) {
+fn register_loop_label(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWhile) -> LowerResult<()> {
+    if !lowering.nesting.register_label(label) {
         return Err(lowering.refuse(
             &each.cond,
             &format!("two loops with a limit are labelled `'{label}`"),
@@ -271,12 +275,12 @@ fn count_turns(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWhile) -> 
 }
 
 /// Lowers `match index { 0 => .., 1 | 2 => .., _ => .. }`.
-pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Lower<()> {
+pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> LowerResult<()> {
     let mut arms = Vec::new();
     let mut seen: Vec<u32> = Vec::new();
     let mut total = false;
     for arm in &choice.arms {
-        Attributes::of(&arm.attrs, Takes::Nothing, lowering.report);
+        StatementAttributes::parse(&arm.attrs, AllowedAttributes::Nothing, lowering.report);
         let statements = match ungrouped(&arm.body) {
             Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
                 block.block.stmts.clone()
@@ -305,12 +309,12 @@ pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> L
             return Err(lowering.refuse(&arm.pat, "no value is left for this arm", "delete it"));
         }
         seen.extend(&values);
-        let Some(test) = Test::of(if others { &seen } else { &values }, others) else {
-            let message = format!("a `match` on a buffer tells up to {MOST_VALUES} values apart");
+        let Some(test) = ArmValues::of(if others { &seen } else { &values }, others) else {
+            let message = format!("a `match` on a buffer tells up to {MAX_VALUES} values apart");
             return Err(lowering.refuse(&arm.pat, &message, "write several, one in the last arm of another"));
         };
         total |= others;
-        arms.push(Arm { test, statements });
+        arms.push(DeviceArm { test, statements });
     }
     if !total {
         return Err(lowering.refuse(
@@ -319,22 +323,22 @@ pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> L
             "end it with `_ => { .. }`, whose arm may be empty",
         ));
     }
-    conditional(lowering, Word::Match, None, operand(&choice.expr).expr, arms, true, None)
+    conditional(lowering, ConditionKeyword::Match, None, operand(&choice.expr).expr, arms, true, None)
 }
 
 /// Lowers the arms of a conditional. Each arm is enclosed in a condition and a join statement.
 fn conditional(
     lowering: &mut Lowering<'_>,
-    word: Word,
+    word: ConditionKeyword,
     label: Option<&Ident>,
     operand: &Expr,
-    arms: Vec<Arm>,
+    arms: Vec<DeviceArm>,
     total: bool,
     at_most: Option<u32>,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let name = label.map_or_else(|| word.name().to_owned(), ToString::to_string);
     let all = arms.len();
-    let arms: Vec<Arm> = arms.into_iter().filter(|arm| !arm.statements.is_empty()).collect();
+    let arms: Vec<DeviceArm> = arms.into_iter().filter(|arm| !arm.statements.is_empty()).collect();
     let span = operand.span();
     let access = one_value(lowering, operand, word.name())?;
     if arms.is_empty() {
@@ -354,20 +358,23 @@ fn conditional(
         let body = Condition { word, arm: number, arms: count, total, test: arm.test, at_most };
         let accesses = if number == 0 { own(Mode::Write) } else { Vec::new() };
         let arguments = accesses.first().map(|_| LaunchArgument::Buffer(0));
-        let syntax = Syntax { arguments: arguments.into_iter().collect(), ..Syntax::default() };
-        let at = lowering.push(name.clone(), span, Kind::Condition(body), syntax, accesses);
+        let syntax =
+            StatementSyntax { arguments: arguments.into_iter().collect(), ..StatementSyntax::default() };
+        let at = lowering.push(name.clone(), span, StatementKind::Condition(body), syntax, accesses);
         let around = lowering.nesting.replace_body(Some(at));
         lowering.block(&arm.statements);
         lowering.nesting.replace_body(around);
-        let accesses = if word == Word::While { own(Mode::ReadWrite) } else { Vec::new() };
-        lowering.push(name.clone(), span, Kind::Join(body), Syntax::default(), accesses);
+        let accesses = if word == ConditionKeyword::While { own(Mode::ReadWrite) } else { Vec::new() };
+        lowering.push(name.clone(), span, StatementKind::Join(body), StatementSyntax::default(), accesses);
     }
     Ok(())
 }
 
 /// Returns the access of a conditional's operand. Its length must be 1 and its element type `u32`.
-fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> Lower<SpannedAccess> {
-    let Some(view) = view_of(lowering, operand)? else { return Err(no_buffer(lowering, operand, word)) };
+fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> LowerResult<SpannedAccess> {
+    let Some(view) = view_of(lowering, operand)? else {
+        return Err(report_not_a_buffer(lowering, operand, word));
+    };
     let text = compact(operand);
     let length = view.hi.poly.minus(&view.lo.poly).and_then(|length| length.as_constant());
     // For a field, the build checks the length and rustc checks the element type.
@@ -388,7 +395,7 @@ fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> Lower<S
         ));
     }
     let access = lowering.program.access(&view, Mode::Read, operand.span());
-    device_only(lowering, &access, operand, word)?;
+    reject_pinned(lowering, &access, operand, word)?;
     Ok(access)
 }
 
@@ -396,19 +403,25 @@ fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> Lower<S
 fn counter(lowering: &mut Lowering<'_>, span: Span) -> SpannedAccess {
     let id = lowering.program.next_statement();
     let (name, element) = ("turns".to_owned(), syn::parse_quote!(u32));
-    let view =
-        lowering.program.add_buffer(name.clone(), span, Origin::Alloc(id), Bound::constant(1), element, None);
-    lowering.push(name, span, Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
+    let view = lowering.program.add_buffer(
+        name.clone(),
+        span,
+        Origin::Alloc(id),
+        DimExpr::constant(1),
+        element,
+        None,
+    );
+    lowering.push(name, span, StatementKind::Alloc(view.buffer), StatementSyntax::default(), Vec::new());
     lowering.program.access(&view, Mode::Write, span)
 }
 
 /// Rejects rebinding or freeing a buffer inside a conditional body that did not allocate it. The body's
 /// nodes keep their addresses in every iteration, and a different arm may run.
-pub(super) fn stays_in_body(
+pub(super) fn reject_outer_buffer(
     lowering: &mut Lowering<'_>,
     at: &(impl ToTokens + Spanned),
     buffer: BufferId,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let Some(body) = lowering.nesting.body() else { return Ok(()) };
     if matches!(lowering.program.buffer(buffer).origin, Origin::Alloc(at) if at > body) {
         return Ok(());

@@ -1,40 +1,43 @@
 //! Assigns statements to devices: `#[on(..)]`.
 
 use cuweave_core::codes::Code;
-use cuweave_core::ir::{DimId, Kind, StatementId};
+use cuweave_core::ir::{DimId, StatementId, StatementKind};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Lit};
 
-use super::lowering::{Lower, Lowering};
-use crate::graph::attributes::{Attributes, Takes};
-use crate::meaning::constant;
+use super::lowering::{LowerResult, Lowering};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
+use crate::substitution::constant;
 
 /// Lowers a choice or a loop under its `#[on(..)]`. The closure is told if there were unknown attributes,
 /// which have been reported already.
-pub(super) fn around(
+pub(super) fn with_device(
     lowering: &mut Lowering<'_>,
     attributes: &[Attribute],
-    inner: impl FnOnce(&mut Lowering<'_>, bool) -> Lower<()>,
-) -> Lower<()> {
-    let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, lowering.report);
+    inner: impl FnOnce(&mut Lowering<'_>, bool) -> LowerResult<()>,
+) -> LowerResult<()> {
+    let StatementAttributes { levels, on, .. } =
+        StatementAttributes::parse(attributes, AllowedAttributes::Device, lowering.report);
     let unknown = levels.len() + on.len() < attributes.len();
-    let outside = lowering.on;
-    lowering.on = device_of(lowering, &on).or(outside);
+    let outside = lowering.device;
+    lowering.device = device_of(lowering, &on).or(outside);
     let done = inner(lowering, unknown);
-    lowering.on = outside;
+    lowering.device = outside;
     done
 }
 
 /// Places a statement on the device that its own `#[on(..)]` names.
-pub(super) fn put_on(lowering: &mut Lowering<'_>, statement: StatementId, on: &[Attribute]) {
+pub(super) fn place_on_device(lowering: &mut Lowering<'_>, statement: StatementId, on: &[Attribute]) {
     let Some(first) = on.first() else { return };
     let what = match lowering.program.statement(statement).kind {
-        Kind::Free(_) => "`free` frees memory of the device that allocated it",
-        Kind::Host(_) => "a host statement runs on no device",
-        Kind::Record(_) | Kind::Wait(_) => "an event is recorded and waited for on no device of its own",
+        StatementKind::Free(_) => "`free` frees memory of the device that allocated it",
+        StatementKind::Host(_) => "a host statement runs on no device",
+        StatementKind::Record(_) | StatementKind::Wait(_) => {
+            "an event is recorded and waited for on no device of its own"
+        }
         _ => {
-            let device = device_of(lowering, on).or(lowering.on);
-            lowering.program.put_on(statement, device);
+            let device = device_of(lowering, on).or(lowering.device);
+            lowering.program.set_device(statement, device);
             return;
         }
     };
@@ -56,7 +59,7 @@ pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option
         refuse(first, NUMBER, "write `#[on(1)]`, or an expression of integers: `#[on(i)]`");
         return None;
     };
-    if let Some(help) = no_number(&number, |name| {
+    if let Some(help) = help_for_non_number(&number, |name| {
         lowering.scope.is_argument(&name.to_string()) || lowering.scope.get(name).is_some()
     }) {
         refuse(first, NUMBER, &help);
@@ -67,7 +70,7 @@ pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option
         refuse(first, "`#[on(..)]` in a function of one device", help);
         return None;
     }
-    let literal = |expr: &Expr| constant(expr, lowering.scope.meanings());
+    let literal = |expr: &Expr| constant(expr, lowering.scope.substitutions());
     if let (Some(number), Some(devices)) = (literal(&number), lowering.devices.as_ref().and_then(literal))
         && !(0..devices).contains(&number)
     {
@@ -77,12 +80,12 @@ pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option
         return None;
     }
     let bound = lowering.bound(&number);
-    Some(lowering.program.dims.number(bound))
+    Some(lowering.program.dims.intern(bound))
 }
 
 /// Returns the help for an operand of `#[on(..)]` that is not a number: a literal of another kind, or a
 /// location as `#[prefetch(..)]` and `#[advise(..)]` spell it. A name that the function declares is fine.
-fn no_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> Option<String> {
+fn help_for_non_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> Option<String> {
     match operand {
         Expr::Lit(literal) if !matches!(literal.lit, Lit::Int(_)) => {
             Some("write an integer: `#[on(1)]`, `#[on(i)]`".to_owned())

@@ -6,17 +6,17 @@ use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Member};
 
-use super::hosts::host_elsewhere;
-use super::lowering::{Lower, Lowering};
-use super::names::{Names, with_bindings};
+use super::hosts::report_misplaced_host_value;
+use super::lowering::{LowerResult, Lowering};
+use super::names::{ExprNames, with_bindings};
 use super::shapes::name_alone;
-use crate::dims::Bound;
+use crate::dims::DimExpr;
 use crate::graph::place::Place;
 use crate::graph::scope::{Binding, View};
-use crate::meaning::{Substitute, located};
+use crate::substitution::{Substituter, located};
 
 impl Lowering<'_> {
-    pub fn bound(&mut self, expr: &Expr) -> Bound {
+    pub fn bound(&mut self, expr: &Expr) -> DimExpr {
         let substituted = self.substituted(expr);
         let as_written = substituted == *expr;
         self.program.dims.bound_of(&substituted, as_written)
@@ -30,21 +30,21 @@ impl Lowering<'_> {
         }
         let found = self.names(expr);
         if !self.arguments.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
-            self.needs(expr);
+            self.require_index_checks(expr);
         }
         let mut expr = expr.clone();
-        if !self.scope.meanings().is_empty() {
-            if found.binds(self.scope.meanings()) {
-                return with_bindings(self.scope.meanings(), &found.mentioned, &expr);
+        if !self.scope.substitutions().is_empty() {
+            if found.binds(self.scope.substitutions()) {
+                return with_bindings(self.scope.substitutions(), &found.mentioned, &expr);
             }
-            Substitute { variables: self.scope.meanings() }.visit_expr_mut(&mut expr);
+            Substituter { variables: self.scope.substitutions() }.visit_expr_mut(&mut expr);
         }
         expr
     }
 
     /// Returns the names in an expression. Reports those that are bound to buffers or statements.
-    pub fn names(&mut self, expr: &Expr) -> Names {
-        let found = Names::of(expr);
+    pub fn names(&mut self, expr: &Expr) -> ExprNames {
+        let found = ExprNames::from_expr(expr);
         for name in &found.mentioned {
             if self.scope.is_argument(name) {
                 self.arguments.mention(name);
@@ -73,7 +73,7 @@ impl Lowering<'_> {
                 return;
             }
             Some(Binding::Host { .. }) => {
-                host_elsewhere(self, name);
+                report_misplaced_host_value(self, name);
                 return;
             }
             Some(Binding::Unknown | Binding::Number) | None => return,
@@ -87,7 +87,7 @@ impl Lowering<'_> {
 
     /// Returns the subject and the help for a buffer used as a scalar.
     fn buffer_as_scalar(&self, view: &View) -> (&'static str, String) {
-        if let Some(name) = self.program.returned_by(view.buffer) {
+        if let Some(name) = self.program.returning_call(view.buffer) {
             let help = format!(
                 "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
             );
@@ -102,7 +102,7 @@ impl Lowering<'_> {
 
     /// Returns the component of an argument that an expression denotes, borrowed or not. None for other
     /// expressions.
-    pub fn place(&mut self, expr: &Expr) -> Lower<Option<Place>> {
+    pub fn place(&mut self, expr: &Expr) -> LowerResult<Option<Place>> {
         match expr {
             Expr::Paren(inner) => self.place(&inner.expr),
             Expr::Group(inner) => self.place(&inner.expr),
@@ -132,7 +132,7 @@ impl Lowering<'_> {
             Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => {
                 let Some(place) = self.place(&index.expr)? else { return Ok(None) };
                 let (bound, written) = (self.bound(&index.index), self.substituted(&index.index));
-                let dim = self.program.dims.number(bound);
+                let dim = self.program.dims.intern(bound);
                 Ok(Some(place.element(dim, &written)))
             }
             _ => Ok(None),
@@ -141,7 +141,7 @@ impl Lowering<'_> {
 
     /// Requires that the build checks the index of every list element whose scalars the expression
     /// mentions.
-    pub fn needs(&mut self, expr: &Expr) {
+    pub fn require_index_checks(&mut self, expr: &Expr) {
         struct Indexed<'e>(Vec<&'e Expr>);
         impl<'e> Visit<'e> for Indexed<'e> {
             fn visit_expr(&mut self, expr: &'e Expr) {
@@ -158,7 +158,7 @@ impl Lowering<'_> {
         for expr in found.0 {
             if let Ok(Some(place)) = self.place(expr) {
                 let part = self.arguments.part(&place);
-                self.nesting.need(part);
+                self.nesting.require_index_check(part);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! the graph is built.
 
 use cuweave_core::codes::Code;
-use cuweave_core::ir::{DimId, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{DimId, Mode, Origin, StatementId, StatementKind};
 use cuweave_core::structure::Argument;
 use proc_macro2::Ident;
 use quote::{format_ident, quote_spanned};
@@ -13,15 +13,15 @@ use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::accesses::{bare_view, launch_argument};
 use super::after::apply_attributes;
-use super::conditionals::stays_in_body;
+use super::conditionals::reject_outer_buffer;
 use super::dim_table::DimTable;
 use super::hosts::{host_value, passed_value};
-use super::lowering::{Lower, Lowering, Reported};
-use super::optional::{in_some, is_none, optional_lent};
-use super::places::part_view;
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::optional::{in_some, is_none, optional_borrow};
+use super::places::place_view;
 use super::program::SpannedAccess;
 use super::shapes::is_named;
-use super::syntax::{LaunchArgument, Syntax};
+use super::syntax::{LaunchArgument, StatementSyntax};
 use crate::dims::compact;
 use crate::graph::paths;
 use crate::graph::place::{Place, PlaceKind};
@@ -34,7 +34,7 @@ pub(super) fn call_function(
     callee: &Path,
     results: &[Option<Ident>],
     attributes: &[Attribute],
-) -> Lower<()> {
+) -> LowerResult<()> {
     let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     if callee.is_ident(lowering.function) {
         return Err(lowering.refuse(
@@ -58,12 +58,12 @@ pub(super) fn call_function(
             lowering.scope.bind(name, Binding::View(view));
         }
     }
-    lowering.nesting.expand();
+    lowering.nesting.require_expansion();
     let returns = (results.len() > 1).then_some(results.len());
     let (path, in_body) = (Some(callee.clone()), lowering.nesting.body().is_some());
-    let syntax = Syntax { path, arguments, returns, faulty, in_body, ..Syntax::default() };
+    let syntax = StatementSyntax { path, arguments, returns, faulty, in_body, ..StatementSyntax::default() };
     let number = lowering.calls.add(bindings, returned, lowering.nesting.around().to_vec());
-    let id = lowering.push(text, callee.span(), Kind::Call(number), syntax, accesses);
+    let id = lowering.push(text, callee.span(), StatementKind::Call(number), syntax, accesses);
     apply_attributes(lowering, id, attributes);
     if let [Some(name)] = results {
         lowering.scope.bind_statement(name, Some(vec![id]));
@@ -80,7 +80,7 @@ fn call_arguments(
 ) -> CallArguments {
     let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
     let mut faulty = false;
-    let mut whole: Vec<WholePart<'_>> = Vec::new();
+    let mut whole: Vec<AggregateArgument<'_>> = Vec::new();
     for argument in &call.args {
         if let Some(host) = host_value(&lowering.scope, argument) {
             match passed_value(lowering, &host, &bindings) {
@@ -101,7 +101,7 @@ fn call_arguments(
         }
         let in_some = in_some(&lowering.scope, argument);
         match call_argument(lowering, in_some.unwrap_or(argument), callee) {
-            Ok(Passed::Scalar) => {
+            Ok(PassedArgument::Scalar) => {
                 let value = lowering.substituted(argument);
                 // A scalar `let` depends on the scalars of its value.
                 let mut of = lowering.arguments.scalars_in(&value);
@@ -113,39 +113,39 @@ fn call_arguments(
                 bindings.push(Argument::Scalar { of, value: bound });
                 arguments.push(LaunchArgument::Scalar(Box::new(value)));
             }
-            Ok(Passed::Borrowed(access)) => {
+            Ok(PassedArgument::Borrowed(access)) => {
                 let at = accesses.len() as u32;
                 bindings.push(Argument::Access(at));
                 arguments.push(match in_some {
-                    Some(_) => LaunchArgument::Given(at, None),
+                    Some(_) => LaunchArgument::InSome(at, None),
                     None => LaunchArgument::Buffer(at),
                 });
                 accesses.push(access);
             }
-            Ok(Passed::Moved(access)) => {
+            Ok(PassedArgument::Moved(access)) => {
                 bindings.push(Argument::Moved(access.access.buffer));
                 arguments.push(LaunchArgument::Moved(accesses.len() as u32));
                 accesses.push(access);
             }
-            Ok(Passed::Field(place, access, borrow)) => {
+            Ok(PassedArgument::Field(place, access, borrow)) => {
                 bindings.push(Argument::Part(lowering.arguments.part(&place)));
                 let at = accesses.len() as u32;
                 arguments.push(match in_some {
-                    Some(_) => LaunchArgument::Given(at, Some(borrow)),
+                    Some(_) => LaunchArgument::InSome(at, Some(borrow)),
                     None => LaunchArgument::Field(at, borrow),
                 });
                 accesses.push(access);
             }
-            Ok(Passed::Part(place)) => {
+            Ok(PassedArgument::Part(place)) => {
                 accesses_of_array(lowering, argument, &place, accesses);
                 bindings.push(Argument::Part(lowering.arguments.part(&place)));
                 arguments.push(LaunchArgument::Part(Box::new(place.reference())));
-                whole.push(WholePart { place, written: argument });
+                whole.push(AggregateArgument { place, written: argument });
             }
             Err(Reported) => faulty = true,
         }
     }
-    faulty |= lent_twice(lowering, callee, &whole, call).is_err();
+    faulty |= reject_overlapping_arguments(lowering, callee, &whole, call).is_err();
     CallArguments { arguments, bindings, faulty }
 }
 
@@ -155,7 +155,7 @@ fn integer_dim(dims: &mut DimTable, value: &Expr) -> Option<DimId> {
         return None;
     }
     let bound = dims.bound_of(value, true);
-    Some(dims.number(bound))
+    Some(dims.intern(bound))
 }
 
 /// Returns the view of an allocation that a call returns.
@@ -177,13 +177,13 @@ fn result_view(
 }
 
 /// Lowers one argument of a call. An allocation without a borrow passes ownership.
-fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> Lower<Passed> {
+fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> LowerResult<PassedArgument> {
     if let Expr::Call(call) = argument
         && is_named(&call.func, "record")
         && let [part] = call.args.iter().collect::<Vec<_>>()[..]
     {
-        return match whole_part(lowering, part)? {
-            Some(place) => Ok(Passed::Part(place)),
+        return match place_or_array(lowering, part)? {
+            Some(place) => Ok(PassedArgument::Part(place)),
             None => Err(lowering.refuse(
                 part,
                 "`record` takes a record or a list of an argument",
@@ -191,15 +191,15 @@ fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> 
             )),
         };
     }
-    if let Some(argument) = optional_lent(lowering, argument)? {
+    if let Some(argument) = optional_borrow(lowering, argument)? {
         return call_argument(lowering, &argument, callee);
     }
-    if let Some(place) = whole_part(lowering, argument)?
+    if let Some(place) = place_or_array(lowering, argument)?
         && (place.is_whole() || matches!(place.kind, PlaceKind::Array))
     {
-        return Ok(Passed::Part(place));
+        return Ok(PassedArgument::Part(place));
     }
-    if let Some(passed) = lent_field(lowering, argument)? {
+    if let Some(passed) = borrowed_field(lowering, argument)? {
         return Ok(passed);
     }
     if let Expr::Path(_) = argument
@@ -212,15 +212,15 @@ fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> 
                 "lend it: write `&b` or `&mut b`",
             ));
         }
-        stays_in_body(lowering, argument, view.buffer)?;
-        return Ok(Passed::Moved(lowering.program.access(&view, Mode::ReadWrite, argument.span())));
+        reject_outer_buffer(lowering, argument, view.buffer)?;
+        return Ok(PassedArgument::Moved(lowering.program.access(&view, Mode::ReadWrite, argument.span())));
     }
-    Ok(launch_argument(lowering, argument, callee)?.map_or(Passed::Scalar, Passed::Borrowed))
+    Ok(launch_argument(lowering, argument, callee)?.map_or(PassedArgument::Scalar, PassedArgument::Borrowed))
 }
 
 /// Lowers a borrowed field of a record, or a borrowed element of a field. rustc decides if it is a buffer,
 /// a record or a list.
-fn lent_field(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Passed>> {
+fn borrowed_field(lowering: &mut Lowering<'_>, argument: &Expr) -> LowerResult<Option<PassedArgument>> {
     let Some(place) = lowering.place(argument)? else { return Ok(None) };
     let borrow = match argument {
         Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
@@ -228,14 +228,14 @@ fn lent_field(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Pass
         _ => place.borrow,
     };
     let (PlaceKind::Field, Some(borrow)) = (&place.kind, borrow) else { return Ok(None) };
-    let view = part_view(lowering, &place, argument)?;
+    let view = place_view(lowering, &place, argument)?;
     let mode = if borrow == Borrow::Mutable { Mode::ReadWrite } else { Mode::Read };
-    let access = lowering.program.access(&view, mode, borrowed(argument).span());
-    Ok(Some(Passed::Field(place, access, borrow)))
+    let access = lowering.program.access(&view, mode, without_borrow(argument).span());
+    Ok(Some(PassedArgument::Field(place, access, borrow)))
 }
 
 /// Returns the component that an expression denotes, or a whole array of buffers.
-fn whole_part(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<Place>> {
+fn place_or_array(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<Option<Place>> {
     let inner = match expr {
         Expr::Reference(reference) => &reference.expr,
         _ => expr,
@@ -281,19 +281,19 @@ fn accesses_of_array(
 }
 
 /// A record, list or array passed to a call, and the argument as written.
-struct WholePart<'e> {
+struct AggregateArgument<'e> {
     place: Place,
     written: &'e Expr,
 }
 
 /// Reports CW201. A record or a list in a call counts as borrowed mutably in all its buffers.
-fn lent_twice(
+fn reject_overlapping_arguments(
     lowering: &mut Lowering<'_>,
     callee: &str,
-    whole: &[WholePart<'_>],
+    whole: &[AggregateArgument<'_>],
     call: &ExprCall,
-) -> Lower<()> {
-    for (at, WholePart { place, written }) in whole.iter().enumerate() {
+) -> LowerResult<()> {
+    for (at, AggregateArgument { place, written }) in whole.iter().enumerate() {
         let again = whole[..at].iter().find(|other| other.place.overlaps(place));
         let other = match again {
             Some(other) => Some(other.written.clone()),
@@ -306,7 +306,7 @@ fn lent_twice(
                 }
                 let mut found = None;
                 for other in others {
-                    let inner = borrowed(&other);
+                    let inner = without_borrow(&other);
                     if let Some(part) = lowering.place(inner)?
                         && !whole.iter().any(|whole| std::ptr::eq(whole.written, &other))
                         && !part.is_whole()
@@ -320,7 +320,7 @@ fn lent_twice(
             }
         };
         if let Some(other) = other {
-            let [one, two] = [*written, &other].map(|expr| compact(borrowed(expr)).replace(" [", "["));
+            let [one, two] = [*written, &other].map(|expr| compact(without_borrow(expr)).replace(" [", "["));
             lowering.report.error(
                 other.span(),
                 Code::CW201,
@@ -335,12 +335,12 @@ fn lent_twice(
 }
 
 /// Returns the expression inside a borrow, `atomic` or `record`.
-fn borrowed(expr: &Expr) -> &Expr {
+fn without_borrow(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Reference(reference) => borrowed(&reference.expr),
-        Expr::Paren(inner) => borrowed(&inner.expr),
-        Expr::Call(call) if call.args.len() == 1 => borrowed(&call.args[0]),
-        Expr::Index(index) if matches!(&*index.index, Expr::Range(_)) => borrowed(&index.expr),
+        Expr::Reference(reference) => without_borrow(&reference.expr),
+        Expr::Paren(inner) => without_borrow(&inner.expr),
+        Expr::Call(call) if call.args.len() == 1 => without_borrow(&call.args[0]),
+        Expr::Index(index) if matches!(&*index.index, Expr::Range(_)) => without_borrow(&index.expr),
         _ => expr,
     }
 }
@@ -356,7 +356,7 @@ struct CallArguments {
 }
 
 /// How an argument is passed to a graph function.
-enum Passed {
+enum PassedArgument {
     Scalar,
     Borrowed(SpannedAccess),
     Moved(SpannedAccess),

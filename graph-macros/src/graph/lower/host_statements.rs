@@ -1,18 +1,18 @@
 //! Lowers host statements, `host(&a, &mut b, |a, b| ..)`, and event statements, `record(&event)` and
 //! `wait(&event)`.
 
-use cuweave_core::ir::{Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Mode, Origin, StatementId, StatementKind};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall};
 
 use super::after::{apply_attributes, name_statement};
-use super::hosts::{HostValue, host_elsewhere, host_value, passed_value};
-use super::lowering::{Lower, Lowering, Reported};
-use super::names::Names;
+use super::hosts::{HostValue, host_value, passed_value, report_misplaced_host_value};
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::names::ExprNames;
 use super::program::SpannedAccess;
-use super::syntax::{LaunchArgument, Syntax};
+use super::syntax::{LaunchArgument, StatementSyntax};
 use super::views::view_of;
 use crate::dims::compact;
 use crate::graph::scope::{Binding, Borrow};
@@ -23,18 +23,18 @@ pub(super) fn host(
     call: &ExprCall,
     name: Option<&Ident>,
     attributes: &[Attribute],
-) -> Lower<()> {
-    outside_bodies(lowering, call, "a host statement")?;
+) -> LowerResult<()> {
+    reject_in_device_body(lowering, call, "a host statement")?;
     let given = call.args.len() - 1;
     let (mut accesses, mut arguments) = (Vec::new(), Vec::new());
     let mut faulty = false;
     for argument in call.args.iter().take(given) {
         match host_argument(lowering, argument) {
-            Ok(Given::Buffer(access)) => {
+            Ok(HostArgument::Buffer(access)) => {
                 arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
                 accesses.push(access);
             }
-            Ok(Given::Value(value)) => arguments.push(LaunchArgument::Scalar(value)),
+            Ok(HostArgument::Value(value)) => arguments.push(LaunchArgument::Scalar(value)),
             Err(Reported) => faulty = true,
         }
     }
@@ -46,7 +46,7 @@ pub(super) fn host(
             "write `host(&a, &mut b, |a, b| ..);`",
         ));
     }
-    match captures_no_host(lowering, work) {
+    match reject_captured_host_values(lowering, work) {
         Ok(()) => arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(work)))),
         Err(Reported) => faulty = true,
     }
@@ -54,7 +54,7 @@ pub(super) fn host(
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);
     }
-    push_word(lowering, call, name, attributes, Kind::Host(()), arguments, accesses);
+    push_word(lowering, call, name, attributes, StatementKind::Host(()), arguments, accesses);
     Ok(())
 }
 
@@ -64,11 +64,11 @@ pub(super) fn event(
     call: &ExprCall,
     name: Option<&Ident>,
     attributes: &[Attribute],
-    kind: Kind,
-) -> Lower<()> {
+    kind: StatementKind,
+) -> LowerResult<()> {
     let word = kind.name();
     let what = if word == "record" { "the record of an event" } else { "the wait for an event" };
-    outside_bodies(lowering, call, what)?;
+    reject_in_device_body(lowering, call, what)?;
     let Some(host) = host_value(&lowering.scope, &call.args[0]) else {
         return Err(lowering.refuse(
             &call.args[0],
@@ -83,14 +83,18 @@ pub(super) fn event(
 }
 
 /// An argument of a host statement.
-enum Given {
+enum HostArgument {
     Buffer(SpannedAccess),
     /// A host value that the exec keeps alive.
     Value(Box<Expr>),
 }
 
 /// Rejects a statement inside a body that the device decides about.
-pub(super) fn outside_bodies(lowering: &mut Lowering<'_>, at: &ExprCall, what: &str) -> Lower<()> {
+pub(super) fn reject_in_device_body(
+    lowering: &mut Lowering<'_>,
+    at: &ExprCall,
+    what: &str,
+) -> LowerResult<()> {
     let Some(body) = lowering.nesting.body() else { return Ok(()) };
     let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
     let notes: Vec<String> = arm_text(lowering, body).into_iter().collect();
@@ -101,20 +105,20 @@ pub(super) fn outside_bodies(lowering: &mut Lowering<'_>, at: &ExprCall, what: &
 /// Describes the conditional body that contains a statement.
 fn arm_text(lowering: &Lowering<'_>, body: StatementId) -> Option<String> {
     let around = lowering.program.statement(body);
-    let Kind::Condition(condition) = around.kind else { return None };
+    let StatementKind::Condition(condition) = around.kind else { return None };
     Some(format!("it stands in {} on line {}", condition.body(), around.line))
 }
 
 /// Rejects a closure that captures a host value instead of receiving it as an argument: it may run after
 /// the graph function's arguments are gone.
-fn captures_no_host(lowering: &mut Lowering<'_>, work: &Expr) -> Lower<()> {
-    let names = Names::of(work);
+fn reject_captured_host_values(lowering: &mut Lowering<'_>, work: &Expr) -> LowerResult<()> {
+    let names = ExprNames::from_expr(work);
     let mut mentioned = Vec::new();
     identifiers(work.to_token_stream(), &mut mentioned);
     let free = |name: &&Ident| !names.is_bound(name);
     let is_host = |name: &&Ident| matches!(lowering.scope.get(name), Some(Binding::Host { .. }));
     match mentioned.iter().filter(free).find(is_host) {
-        Some(name) => Err(host_elsewhere(lowering, name)),
+        Some(name) => Err(report_misplaced_host_value(lowering, name)),
         None => Ok(()),
     }
 }
@@ -125,11 +129,11 @@ pub(super) fn push_word(
     call: &ExprCall,
     name: Option<&Ident>,
     attributes: &[Attribute],
-    kind: Kind,
+    kind: StatementKind,
     arguments: Vec<LaunchArgument>,
     accesses: Vec<SpannedAccess>,
 ) {
-    let syntax = Syntax { arguments, ..Syntax::default() };
+    let syntax = StatementSyntax { arguments, ..StatementSyntax::default() };
     let text = name.map_or_else(|| kind.name().to_owned(), ToString::to_string);
     let span = name.map_or_else(|| call.func.span(), Ident::span);
     let id = lowering.push(text, span, kind, syntax, accesses);
@@ -138,7 +142,7 @@ pub(super) fn push_word(
 }
 
 /// Returns the expression of a host value that the exec keeps alive.
-pub(super) fn kept_value(lowering: &mut Lowering<'_>, host: &HostValue, what: &str) -> Lower<Expr> {
+pub(super) fn kept_value(lowering: &mut Lowering<'_>, host: &HostValue, what: &str) -> LowerResult<Expr> {
     let value = passed_value(lowering, host, &[])?;
     if host.is_resource() {
         let name = &host.name;
@@ -151,9 +155,13 @@ pub(super) fn kept_value(lowering: &mut Lowering<'_>, host: &HostValue, what: &s
 
 /// Lowers an argument of a host statement: pinned memory, an argument that may be bound to managed memory,
 /// or a host value.
-fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Given> {
+fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> LowerResult<HostArgument> {
     if let Some(host) = host_value(&lowering.scope, argument) {
-        return Ok(Given::Value(Box::new(kept_value(lowering, &host, "what a host statement is given")?)));
+        return Ok(HostArgument::Value(Box::new(kept_value(
+            lowering,
+            &host,
+            "what a host statement is given",
+        )?)));
     }
     let (inner, borrow) = match bare(argument) {
         Expr::Reference(reference) => {
@@ -192,7 +200,7 @@ fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Given> {
             ));
         }
     };
-    Ok(Given::Buffer(lowering.program.access(&view, mode, inner.span())))
+    Ok(HostArgument::Buffer(lowering.program.access(&view, mode, inner.span())))
 }
 
 /// Collects the identifiers in tokens, except those after a dot.

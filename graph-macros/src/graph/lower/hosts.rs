@@ -5,7 +5,7 @@ use cuweave_core::structure::Argument;
 use proc_macro2::Ident;
 use syn::Expr;
 
-use super::lowering::{Lower, Lowering, Reported};
+use super::lowering::{LowerResult, Lowering, Reported};
 use super::shapes::name_alone;
 use crate::graph::scope::{Binding, Scope};
 
@@ -20,7 +20,7 @@ pub(super) struct HostValue {
 
 impl HostValue {
     /// Returns true if it is passed as `&mut x`.
-    pub fn is_lent_mutably(&self) -> bool {
+    pub fn is_borrowed_mutably(&self) -> bool {
         self.borrow == Some(true)
     }
 
@@ -60,7 +60,7 @@ pub(super) fn passed_value(
     lowering: &mut Lowering<'_>,
     host: &HostValue,
     earlier: &[Argument],
-) -> Lower<Expr> {
+) -> LowerResult<Expr> {
     let name = &host.name;
     lowering.arguments.mention(&name.to_string());
     match host {
@@ -85,7 +85,7 @@ pub(super) fn passed_value(
 }
 
 /// Reports a host value used as a buffer or a scalar.
-pub(super) fn host_elsewhere(lowering: &mut Lowering<'_>, name: &Ident) -> Reported {
+pub(super) fn report_misplaced_host_value(lowering: &mut Lowering<'_>, name: &Ident) -> Reported {
     lowering.arguments.mention(&name.to_string());
     let resource = matches!(lowering.scope.get(name), Some(Binding::Host { resource: true, .. }));
     let scalar = match resource {
@@ -100,7 +100,7 @@ pub(super) fn host_elsewhere(lowering: &mut Lowering<'_>, name: &Ident) -> Repor
 }
 
 /// Returns true for the name of a host value whose methods may occur in scalar expressions.
-pub(super) fn names_a_host_value(scope: &Scope, expr: &Expr) -> bool {
+pub(super) fn is_host_value_name(scope: &Scope, expr: &Expr) -> bool {
     let host = |name: &Ident| matches!(scope.get(name), Some(Binding::Host { resource: false, .. }));
     name_alone(expr).is_some_and(host)
 }

@@ -5,20 +5,20 @@ use syn::spanned::Spanned;
 use syn::{Expr, Index, Local, Pat, PatTuple, PatType, Type, TypeTuple};
 
 use super::functions::call_function;
-use super::lowering::{Lower, Lowering, Reported};
-use super::places::{bind_place, name_part, named_part};
-use super::refused;
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::places::{bind_place, bind_place_name, place_to_bind};
 use super::scalars::{
-    configures, gives_a_scalar, name_scalar, names_a_constant, stands_for_scalar, stands_for_typed_scalar,
+    bind_scalar_expr, bind_typed_scalar, is_launch_config, is_scalar_value, is_unbound_path, name_scalar,
     typed_scalar,
 };
 use super::shapes::{is_named, ungrouped};
+use super::unsupported;
 use super::views::split_at;
 use crate::graph::parts::is_record;
 use crate::graph::place::Place;
 use crate::graph::scope::Binding;
 
-pub(super) fn lower_let(lowering: &mut Lowering<'_>, local: &Local) -> Lower<()> {
+pub(super) fn lower_let(lowering: &mut Lowering<'_>, local: &Local) -> LowerResult<()> {
     let done = try_local(lowering, local);
     if done.is_err() {
         bind_unknown(lowering, &local.pat);
@@ -39,7 +39,7 @@ pub(super) fn bind_unknown(lowering: &mut Lowering<'_>, pattern: &Pat) {
     }
 }
 
-pub(super) fn try_local(lowering: &mut Lowering<'_>, local: &Local) -> Lower<()> {
+pub(super) fn try_local(lowering: &mut Lowering<'_>, local: &Local) -> LowerResult<()> {
     let Some(init) = &local.init else {
         return Err(lowering.not_in_language(local, "a `let` without a value is", &[]));
     };
@@ -52,9 +52,9 @@ pub(super) fn try_local(lowering: &mut Lowering<'_>, local: &Local) -> Lower<()>
         }
         Pat::Type(typed) => local_typed(lowering, typed, &init.expr, local),
         Pat::Wild(_)
-            if gives_a_scalar(&lowering.scope, &init.expr) || names_a_scalar_field(lowering, &init.expr)? =>
+            if is_scalar_value(&lowering.scope, &init.expr) || is_scalar_field(lowering, &init.expr)? =>
         {
-            lowering.no_after(&local.attrs);
+            lowering.check_lint_attributes(&local.attrs);
             let value = lowering.substituted(&init.expr);
             lowering.typed.push(value);
             Ok(())
@@ -66,17 +66,17 @@ pub(super) fn try_local(lowering: &mut Lowering<'_>, local: &Local) -> Lower<()>
 }
 
 /// Lowers `let name = ..`.
-fn local_name(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr, local: &Local) -> Lower<()> {
-    if name_part(lowering, name, value)? {
-        lowering.no_after(&local.attrs);
+fn local_name(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr, local: &Local) -> LowerResult<()> {
+    if bind_place_name(lowering, name, value)? {
+        lowering.check_lint_attributes(&local.attrs);
         return Ok(());
     }
-    if gives_a_scalar(&lowering.scope, value)
-        || names_a_constant(&lowering.scope, value)
-        || configures(&lowering.scope, value)
+    if is_scalar_value(&lowering.scope, value)
+        || is_unbound_path(&lowering.scope, value)
+        || is_launch_config(&lowering.scope, value)
     {
-        lowering.no_after(&local.attrs);
-        if names_a_constant(&lowering.scope, value) {
+        lowering.check_lint_attributes(&local.attrs);
+        if is_unbound_path(&lowering.scope, value) {
             // Evaluated so that rustc reports a path that does not resolve.
             lowering.typed.push(value.clone());
         }
@@ -87,25 +87,25 @@ fn local_name(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr, local: &L
 }
 
 /// Lowers `let name: T = ..`, which names a scalar or a component of an argument.
-fn local_typed(lowering: &mut Lowering<'_>, typed: &PatType, value: &Expr, local: &Local) -> Lower<()> {
+fn local_typed(lowering: &mut Lowering<'_>, typed: &PatType, value: &Expr, local: &Local) -> LowerResult<()> {
     if let (Pat::Tuple(names), Type::Tuple(types)) = (&*typed.pat, &*typed.ty)
         && names.elems.len() == types.elems.len()
     {
         return local_typed_tuple(lowering, names, types, value, local);
     }
-    let is_scalar = gives_a_scalar(&lowering.scope, value);
+    let is_scalar = is_scalar_value(&lowering.scope, value);
     if let Pat::Wild(_) = &*typed.pat
         && (is_scalar || is_by_value(&typed.ty) && !allocates(value))
     {
-        lowering.no_after(&local.attrs);
+        lowering.check_lint_attributes(&local.attrs);
         let value = lowering.substituted(value);
         lowering.typed.push(crate::dims::typed(&typed.ty, &value));
         return Ok(());
     }
     match pattern_name(&typed.pat) {
-        Some(name) if !is_scalar && is_part(value) => {
-            lowering.no_after(&local.attrs);
-            let Some(place) = named_part(lowering, value)? else {
+        Some(name) if !is_scalar && may_be_place(value) => {
+            lowering.check_lint_attributes(&local.attrs);
+            let Some(place) = place_to_bind(lowering, value)? else {
                 return Err(lowering.not_in_language(local, "this pattern is", &[]));
             };
             if is_scalar_type(&typed.ty) && place.may_be_scalar() {
@@ -116,10 +116,10 @@ fn local_typed(lowering: &mut Lowering<'_>, typed: &PatType, value: &Expr, local
             Ok(())
         }
         _ if !(is_scalar || is_by_value(&typed.ty) && !allocates(value)) => {
-            Err(lowering.not_in_language(local, refused::TYPED.what, &[]))
+            Err(lowering.not_in_language(local, unsupported::TYPED_LET.what, &[]))
         }
         Some(name) => {
-            lowering.no_after(&local.attrs);
+            lowering.check_lint_attributes(&local.attrs);
             typed_scalar(lowering, name, &typed.ty, value);
             Ok(())
         }
@@ -134,18 +134,18 @@ fn local_typed_tuple(
     types: &TypeTuple,
     value: &Expr,
     local: &Local,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let named: Option<Vec<Option<Ident>>> = names.elems.iter().map(name_or_none).collect();
     let Some(named) = named.filter(|_| types.elems.iter().all(is_scalar_type) && !allocates(value)) else {
-        return Err(no_pattern(lowering, local));
+        return Err(report_pattern(lowering, local));
     };
-    if is_part(value)
+    if may_be_place(value)
         && let Some(place) = lowering.place(value)?
         && !place.may_be_scalar()
     {
-        return Err(no_pattern(lowering, local));
+        return Err(report_pattern(lowering, local));
     }
-    lowering.no_after(&local.attrs);
+    lowering.check_lint_attributes(&local.attrs);
     let values: Vec<Expr> = match ungrouped(value) {
         Expr::Tuple(values) if values.elems.len() == named.len() => {
             values.elems.iter().map(|value| lowering.substituted(value)).collect()
@@ -158,7 +158,7 @@ fn local_typed_tuple(
     };
     for ((name, ty), value) in named.iter().zip(&types.elems).zip(values) {
         match name {
-            Some(name) => stands_for_typed_scalar(lowering, name, ty, &value),
+            Some(name) => bind_typed_scalar(lowering, name, ty, &value),
             None => lowering.typed.push(crate::dims::typed(ty, &value)),
         }
     }
@@ -166,15 +166,20 @@ fn local_typed_tuple(
 }
 
 /// Lowers `let (a, b) = ..`: the halves of a split, several values, or the results of a call.
-fn local_tuple(lowering: &mut Lowering<'_>, tuple: &PatTuple, value: &Expr, local: &Local) -> Lower<()> {
+fn local_tuple(
+    lowering: &mut Lowering<'_>,
+    tuple: &PatTuple,
+    value: &Expr,
+    local: &Local,
+) -> LowerResult<()> {
     let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
     match (names.as_deref(), ungrouped(value)) {
         (Some([lo, hi]), Expr::MethodCall(call)) if call.method == "split_at_mut" && call.args.len() == 1 => {
-            lowering.no_after(&local.attrs);
+            lowering.check_lint_attributes(&local.attrs);
             split_at(lowering, [lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
         }
         (Some(names), Expr::Tuple(values)) if names.len() == values.elems.len() => {
-            lowering.no_after(&local.attrs);
+            lowering.check_lint_attributes(&local.attrs);
             named_together(lowering, names, values.elems.iter(), local)
         }
         (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
@@ -182,29 +187,29 @@ fn local_tuple(lowering: &mut Lowering<'_>, tuple: &PatTuple, value: &Expr, loca
             let attributes = [local.attrs.as_slice(), &call.attrs].concat();
             call_function(lowering, call, &path.path, names, &attributes)
         }
-        (Some(names), value) if is_part(value) && gives_scalars(lowering, value)? => {
-            lowering.no_after(&local.attrs);
+        (Some(names), value) if may_be_place(value) && may_be_scalars(lowering, value)? => {
+            lowering.check_lint_attributes(&local.attrs);
             let values: Vec<Expr> = (0..names.len()).map(|at| element(value, at)).collect();
             named_together(lowering, names, values.iter(), local)
         }
-        _ => Err(no_pattern(lowering, local)),
+        _ => Err(report_pattern(lowering, local)),
     }
 }
 
 /// Returns true for a field of a record without a borrow.
-fn names_a_scalar_field(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<bool> {
-    Ok(is_part(value) && lowering.place(value)?.is_some_and(|place| place.is_scalar()))
+fn is_scalar_field(lowering: &mut Lowering<'_>, value: &Expr) -> LowerResult<bool> {
+    Ok(may_be_place(value) && lowering.place(value)?.is_some_and(|place| place.is_scalar()))
 }
 
 /// Returns true for a scalar's name, an element of one, or a record's field that may be a scalar.
-fn gives_scalars(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<bool> {
-    if gives_a_scalar(&lowering.scope, value) {
+fn may_be_scalars(lowering: &mut Lowering<'_>, value: &Expr) -> LowerResult<bool> {
+    if is_scalar_value(&lowering.scope, value) {
         return Ok(true);
     }
     Ok(lowering.place(value)?.is_some_and(|place| place.may_be_scalar()))
 }
 
-fn no_pattern(lowering: &mut Lowering<'_>, local: &Local) -> Reported {
+fn report_pattern(lowering: &mut Lowering<'_>, local: &Local) -> Reported {
     let note = "several names are bound by tuples of scalars and parts of arguments, by `split_at_mut` and by calls of graph \
                 functions";
     lowering.not_in_language(local, "this pattern is", &[note.into()])
@@ -217,24 +222,24 @@ fn named_together<'e>(
     names: &[Option<Ident>],
     values: impl Iterator<Item = &'e Expr>,
     local: &Local,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let mut meanings: Vec<Result<Place, Expr>> = Vec::new();
     for value in values {
-        meanings.push(match named_part(lowering, value)? {
+        meanings.push(match place_to_bind(lowering, value)? {
             Some(place) => Ok(place),
-            None if gives_a_scalar(&lowering.scope, value)
-                || names_a_constant(&lowering.scope, value)
-                || configures(&lowering.scope, value) =>
+            None if is_scalar_value(&lowering.scope, value)
+                || is_unbound_path(&lowering.scope, value)
+                || is_launch_config(&lowering.scope, value) =>
             {
                 Err(lowering.substituted(value))
             }
-            None => return Err(no_pattern(lowering, local)),
+            None => return Err(report_pattern(lowering, local)),
         });
     }
     for (name, meaning) in names.iter().zip(meanings) {
         match (name, meaning) {
             (Some(name), Ok(place)) => bind_place(lowering, name, place),
-            (Some(name), Err(value)) => stands_for_scalar(lowering, name, &value),
+            (Some(name), Err(value)) => bind_scalar_expr(lowering, name, &value),
             (None, Ok(_)) => {}
             (None, Err(value)) => lowering.typed.push(value),
         }
@@ -274,7 +279,7 @@ fn pattern_name(pattern: &Pat) -> Option<&Ident> {
 }
 
 /// Returns true if the expression may denote a component of an argument: `layer`, `layer.c`, `layers[i].c`.
-fn is_part(value: &Expr) -> bool {
+fn may_be_place(value: &Expr) -> bool {
     matches!(ungrouped(value), Expr::Path(_) | Expr::Field(_) | Expr::Index(_))
 }
 

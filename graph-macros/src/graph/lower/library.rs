@@ -1,14 +1,14 @@
 //! Lowers the declaration of a library call: its parameters, an allocation per scratch parameter, and the
 //! statement that is captured.
 
-use cuweave_core::ir::{Kind, Mode, Options, Origin};
+use cuweave_core::ir::{Mode, Options, Origin, StatementKind};
 use proc_macro2::{Ident, Span};
 use syn::{Expr, Type};
 
 use super::arguments::add_argument;
 use super::lowered::Lowered;
 use super::lowering::Lowering;
-use super::syntax::Syntax;
+use super::syntax::StatementSyntax;
 use crate::graph::scope::View;
 use crate::graph::signature::{ArgumentKind, Signature};
 use crate::report::Report;
@@ -56,11 +56,23 @@ pub fn lower_call(
             element.clone(),
             None,
         );
-        lowering.push(name.to_string(), name.span(), Kind::Alloc(view.buffer), Syntax::default(), Vec::new());
+        lowering.push(
+            name.to_string(),
+            name.span(),
+            StatementKind::Alloc(view.buffer),
+            StatementSyntax::default(),
+            Vec::new(),
+        );
         views.push((view, Mode::Write, name.span()));
     }
     let accesses =
         views.iter().map(|(view, mode, span)| lowering.program.access(view, *mode, *span)).collect();
-    lowering.push(name.to_string(), name.span(), Kind::Capture(()), Syntax::default(), accesses);
+    lowering.push(
+        name.to_string(),
+        name.span(),
+        StatementKind::Capture(()),
+        StatementSyntax::default(),
+        accesses,
+    );
     lowering.finish(name.span().file(), Options { collective, ..Options::default() })
 }

@@ -3,23 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::ir::StatementId;
-use cuweave_core::order::Source;
+use cuweave_core::order::LoweredProgram;
 use cuweave_core::structure::Structure;
-use cuweave_core::table::Op;
+use cuweave_core::table::BoundOp;
 use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Expr, Type};
 
 use super::argument_facts::ArgumentFacts;
 use super::nesting::Loops;
 use super::spans::Spans;
-use super::syntax::Syntax;
+use super::syntax::StatementSyntax;
 use crate::graph::paths::Callee;
 
 /// A lowered function: the IR, and the syntax that code generation needs.
 pub struct Lowered {
-    pub source: Source,
+    pub source: LoweredProgram,
     /// The postfix code of each dimension of the program.
-    pub dims: Vec<Vec<Op>>,
+    pub dims: Vec<Vec<BoundOp>>,
     /// The leaves of that code: the user's expressions, converted to `Dim`.
     pub leaves: Vec<TokenStream>,
     /// The names of the integer arguments. Arithmetic on them is checked and done in 64 bits.
@@ -27,7 +27,7 @@ pub struct Lowered {
     /// The element type of each buffer.
     pub elements: Vec<Type>,
     /// The expressions of each statement.
-    pub syntax: Vec<Syntax>,
+    pub syntax: Vec<StatementSyntax>,
     /// The lint levels of the statements that set any.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     pub arguments: ArgumentFacts,

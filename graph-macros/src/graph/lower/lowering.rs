@@ -2,9 +2,9 @@
 
 use cuweave_core::codes::Code;
 use cuweave_core::index::Index;
-use cuweave_core::ir::{DimId, Kind, Options, StatementId};
+use cuweave_core::ir::{DimId, Options, StatementId, StatementKind};
 use cuweave_core::structure::{Item, Structure};
-use cuweave_core::table::tell_apart;
+use cuweave_core::table::distinguish_calls;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -15,11 +15,11 @@ use super::call_table::CallTable;
 use super::dim_table::DimTable;
 use super::lowered::Lowered;
 use super::nesting::{Loops, Nesting};
-use super::numbers::{scalars, scalars_in, turns_in, variables};
+use super::numbers::{indices_in, scalars, scalars_in, variables};
 use super::program::{ProgramBuilder, SpannedAccess};
-use super::refused::{self, Refused};
-use super::syntax::Syntax;
-use crate::graph::attributes::{Attributes, Takes};
+use super::syntax::StatementSyntax;
+use super::unsupported::{self, UnsupportedSyntax};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
 use crate::graph::scope::{Binding, Scope};
 use crate::graph::signature::Signature;
 use crate::report::Report;
@@ -39,20 +39,20 @@ pub(super) struct Lowering<'r> {
     pub nesting: Nesting,
     pub calls: CallTable,
     /// The device of statements without their own `#[on(..)]`.
-    pub on: Option<DimId>,
+    pub device: Option<DimId>,
     /// The lint levels that enclosing blocks set.
-    pub levels: Vec<Attribute>,
+    pub lint_levels: Vec<Attribute>,
     /// The values of scalars with a written type, as expressions of that type.
     pub typed: Vec<Expr>,
     /// True if syntax outside the language was rejected.
-    pub refused: bool,
+    pub has_rejected_syntax: bool,
     /// Names used as buffers but not bound in the function. rustc reports them.
     pub unknown: Vec<Ident>,
 }
 
 /// Proof that a fault of the statement has been reported.
 pub(super) struct Reported;
-pub(super) type Lower<T> = Result<T, Reported>;
+pub(super) type LowerResult<T> = Result<T, Reported>;
 
 impl<'r> Lowering<'r> {
     /// Returns the initial state for a function.
@@ -68,25 +68,25 @@ impl<'r> Lowering<'r> {
             program: ProgramBuilder::new(DimTable::new(integers)),
             nesting: Nesting::default(),
             calls: CallTable::default(),
-            on: None,
-            levels: Vec::new(),
+            device: None,
+            lint_levels: Vec::new(),
             typed: Vec::new(),
-            refused: false,
+            has_rejected_syntax: false,
             unknown: Vec::new(),
         }
     }
 
     pub fn finish(self, file: String, options: Options) -> Lowered {
         let (body, loops) = self.nesting.finish();
-        let program = self.program.finish(self.function, file, options, &self.calls, &loops.turns);
+        let program = self.program.finish(self.function, file, options, &self.calls, &loops.build_loops);
         let (callees, calls) = self.calls.finish();
         let (dims, mut arguments) = (program.dims, self.arguments);
         let mut structure = Structure {
             body,
             returned: program.returned_lengths,
             calls,
-            variables: variables(&loops.turns, &dims.codes, &dims.leaves),
-            leaf_variables: dims.leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
+            variables: variables(&loops.build_loops, &dims.codes, &dims.leaves),
+            leaf_variables: dims.leaves.iter().map(|leaf| indices_in(leaf.clone())).collect(),
             leaf_scalars: dims
                 .leaves
                 .iter()
@@ -95,9 +95,9 @@ impl<'r> Lowering<'r> {
             parts: std::mem::take(&mut arguments.parts.list),
             at_least: std::mem::take(&mut arguments.at_least),
         };
-        let places = &program.spans.places;
+        let places = &program.spans.positions;
         let column = |at: StatementId| places[at.index()].1 as u32 + 1;
-        tell_apart(&program.source.program, column, &mut structure.calls);
+        distinguish_calls(&program.source.program, column, &mut structure.calls);
         Lowered {
             source: program.source,
             dims: dims.codes,
@@ -125,11 +125,11 @@ impl Lowering<'_> {
         &mut self,
         name: String,
         span: Span,
-        kind: Kind,
-        syntax: Syntax,
+        kind: StatementKind,
+        syntax: StatementSyntax,
         accesses: Vec<SpannedAccess>,
     ) -> StatementId {
-        let id = self.program.add_statement(name, span, kind, self.on, syntax, accesses);
+        let id = self.program.add_statement(name, span, kind, self.device, syntax, accesses);
         self.nesting.push(Item::Statement(id));
         id
     }
@@ -137,12 +137,12 @@ impl Lowering<'_> {
     /// Leaves a block, and drops the names bound in it.
     pub fn leave_block(&mut self) {
         let (resolved, _) = self.scope.leave();
-        self.program.resolve(resolved);
+        self.program.add_after_edges(resolved);
     }
 
     /// Processes the attributes of a statement that is not part of the order. `#[after(..)]` is rejected.
-    pub fn no_after(&mut self, attributes: &[Attribute]) {
-        Attributes::of(attributes, Takes::Nothing, self.report);
+    pub fn check_lint_attributes(&mut self, attributes: &[Attribute]) {
+        StatementAttributes::parse(attributes, AllowedAttributes::Nothing, self.report);
     }
 
     /// Reports CW001 at a statement or expression, with the default help. Poisons the buffers that it
@@ -161,13 +161,17 @@ impl Lowering<'_> {
             Code::CW001,
             &format!("{what} not part of the language of graph functions"),
             notes,
-            Some(refused::help(what)),
+            Some(unsupported::help(what)),
         );
         Reported
     }
 
     /// Reports CW001 at a statement or an expression, with a given help.
-    pub fn refuse_as(&mut self, at: &(impl ToTokens + Spanned), Refused { what, help }: Refused) -> Reported {
+    pub fn refuse_as(
+        &mut self,
+        at: &(impl ToTokens + Spanned),
+        UnsupportedSyntax { what, help }: UnsupportedSyntax,
+    ) -> Reported {
         self.refuse(at, &format!("{what} not part of the language of graph functions"), help)
     }
 
@@ -195,7 +199,7 @@ impl Lowering<'_> {
         let tokens = at.to_token_stream();
         let known = !self.names_unknown(tokens.clone());
         self.poison(tokens);
-        self.refused = true;
+        self.has_rejected_syntax = true;
         known
     }
 

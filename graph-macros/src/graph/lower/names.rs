@@ -7,11 +7,11 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Expr, FieldValue, Item, Macro, PatIdent};
 
-use crate::meaning::{Meaning, NamedMeaning};
+use crate::substitution::{NamedSubstitution, Substitution};
 
 /// The names in an expression.
 #[derive(Default)]
-pub struct Names {
+pub struct ExprNames {
     /// All names that may denote values, including names in the tokens of macro calls.
     pub mentioned: BTreeSet<String>,
     /// The free names of values, as far as the syntax shows them.
@@ -23,10 +23,10 @@ pub struct Names {
     opaque: bool,
 }
 
-impl Names {
+impl ExprNames {
     /// Collects the names of an expression.
-    pub fn of(expr: &Expr) -> Names {
-        let mut names = Names::default();
+    pub fn from_expr(expr: &Expr) -> ExprNames {
+        let mut names = ExprNames::default();
         // Fast path: most expressions are single names.
         if let Expr::Path(path) = expr
             && let Some(name) = path.path.get_ident()
@@ -36,7 +36,7 @@ impl Names {
             return names;
         }
         names.visit_expr(expr);
-        let Names { mentioned, values, bound, .. } = &mut names;
+        let ExprNames { mentioned, values, bound, .. } = &mut names;
         mentioned.extend(values.iter().map(Ident::to_string));
         values.retain(|name| !bound.contains(&name.to_string()));
         names
@@ -49,14 +49,14 @@ impl Names {
 
     /// Returns true if one of the variables may be rebound inside the expression, so that its value cannot
     /// be substituted.
-    pub fn binds(&self, variables: &[NamedMeaning]) -> bool {
-        variables.iter().any(|NamedMeaning { name, .. }| {
+    pub fn binds(&self, variables: &[NamedSubstitution]) -> bool {
+        variables.iter().any(|NamedSubstitution { name, .. }| {
             self.mentioned.contains(name) && (self.opaque || self.bound.contains(name))
         })
     }
 }
 
-impl<'e> Visit<'e> for Names {
+impl<'e> Visit<'e> for ExprNames {
     fn visit_expr(&mut self, expr: &'e Expr) {
         match expr {
             Expr::Path(path) => self.values.extend(path.path.get_ident().cloned()),
@@ -80,27 +80,27 @@ impl<'e> Visit<'e> for Names {
 
     fn visit_macro(&mut self, call: &'e Macro) {
         self.opaque = true;
-        collect(call.tokens.clone(), &mut self.mentioned);
+        collect_names(call.tokens.clone(), &mut self.mentioned);
     }
 
     fn visit_item(&mut self, item: &'e Item) {
         self.opaque = true;
-        collect(item.to_token_stream(), &mut self.mentioned);
+        collect_names(item.to_token_stream(), &mut self.mentioned);
     }
 }
 
 /// Wraps an expression in a block that binds the mentioned variables to their values.
-pub fn with_bindings(variables: &[NamedMeaning], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
+pub fn with_bindings(variables: &[NamedSubstitution], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
     // If several variables share a name, the innermost comes last and shadows the others.
     let bindings = variables.iter().filter(|known| mentioned.contains(&known.name)).map(|known| {
         let name = Ident::new(&known.name, Span::call_site());
         match &known.meaning {
-            Meaning::Number(value) => {
+            Substitution::Number(value) => {
                 let value = proc_macro2::Literal::i128_unsuffixed(*value);
                 quote::quote!(let #name = #value;)
             }
-            Meaning::Expression(meaning) => quote::quote!(let #name = #meaning;),
-            Meaning::Place(place) => quote::quote!(let #name = &#place;),
+            Substitution::Expression(meaning) => quote::quote!(let #name = #meaning;),
+            Substitution::Place(place) => quote::quote!(let #name = &#place;),
         }
     });
     syn::parse_quote!({ #(#bindings)* #expr })
@@ -108,7 +108,7 @@ pub fn with_bindings(variables: &[NamedMeaning], mentioned: &BTreeSet<String>, e
 
 /// Collects every name in the tokens. Words inside string literals count as names, because `format!("{n}")`
 /// captures `n`.
-pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
+pub fn collect_names(tokens: TokenStream, names: &mut BTreeSet<String>) {
     let (mut dots, mut member) = (false, false);
     for token in tokens {
         // Skip `d` in `layer.d`, but not in `0..d`.
@@ -116,7 +116,7 @@ pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
         let of_a_value = std::mem::replace(&mut member, dot && !dots);
         dots = dot;
         match token {
-            TokenTree::Group(group) => collect(group.stream(), names),
+            TokenTree::Group(group) => collect_names(group.stream(), names),
             TokenTree::Ident(_) if of_a_value => {}
             TokenTree::Ident(name) => drop(names.insert(name.to_string())),
             TokenTree::Literal(literal) => {
@@ -134,19 +134,19 @@ pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
 /// Collects the record scalars that the tokens mention: `layers.scale` for `layers[i].scale`, or `layers`
 /// if any part of the argument may be meant. `roots` are the names of arguments. The length of a list does
 /// not count as a scalar of the record.
-pub fn chains(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSet<String>) {
+pub fn collect_record_scalars(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSet<String>) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
         match token {
-            TokenTree::Group(group) => chains(group.stream(), roots, found),
-            TokenTree::Ident(name) if name == COUNT => drop(tokens.next()),
+            TokenTree::Group(group) => collect_record_scalars(group.stream(), roots, found),
+            TokenTree::Ident(name) if name == COUNT_FUNCTION => drop(tokens.next()),
             TokenTree::Ident(name) if roots.contains(&name.to_string()) => {
                 let mut chain = name.to_string();
                 let mut scalar = true;
                 loop {
                     match tokens.peek() {
                         Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
-                            chains(group.stream(), roots, found);
+                            collect_record_scalars(group.stream(), roots, found);
                             tokens.next();
                         }
                         Some(TokenTree::Punct(dot)) if dot.as_char() == '.' => {
@@ -173,16 +173,16 @@ pub fn chains(tokens: TokenStream, roots: &BTreeSet<String>, found: &mut BTreeSe
 }
 
 /// The function in generated code that counts the elements of a list.
-const COUNT: &str = "__count";
+const COUNT_FUNCTION: &str = "__count";
 
 /// Wraps the indices in element expressions of arguments, so that integers of any type can be used.
-pub fn indexed(tokens: TokenStream, roots: &BTreeSet<String>) -> TokenStream {
+pub fn wrap_indices(tokens: TokenStream, roots: &BTreeSet<String>) -> TokenStream {
     let mut in_chain = false;
     let mut out = Vec::new();
     for token in tokens {
         out.push(match token {
             TokenTree::Group(group) => {
-                let inner = indexed(group.stream(), roots);
+                let inner = wrap_indices(group.stream(), roots);
                 let wraps = in_chain && group.delimiter() == Delimiter::Bracket;
                 let inner = if wraps { quote::quote!(::cuweave::__private::index(#inner)) } else { inner };
                 in_chain = wraps;

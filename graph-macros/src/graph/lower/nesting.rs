@@ -1,23 +1,23 @@
 //! The nesting of statements: loops and choices that are resolved when the graph is built, and the blocks
 //! around the current statement.
 
-use cuweave_core::ids::{PartId, VariableId};
+use cuweave_core::ids::{ArgumentPartId, VariableId};
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::StatementId;
-use cuweave_core::sample::Condition;
-use cuweave_core::structure::{Around, Choice, Item};
+use cuweave_core::sample::ChoiceCondition;
+use cuweave_core::structure::{Choice, EnclosingLoop, Item};
 use cuweave_ptx::poly::Poly;
 use proc_macro2::{Ident, Span};
 use syn::Expr;
 
-use super::numbers::Turn;
+use super::numbers::BuildLoop;
 
 /// The maximum number of statements that a loop may unroll to. The driver needs seconds to launch that many
 /// nodes.
 pub(super) const MAX_STATEMENTS: usize = 10_000;
 /// The maximum number of iterations of an unrolled loop. It bounds nests of empty loops, which add no
 /// statements.
-const MAX_TURNS: usize = 4 * MAX_STATEMENTS;
+const MAX_ITERATIONS: usize = 4 * MAX_STATEMENTS;
 
 /// The blocks lowered so far, and those around the current statement. Invariant: blocks are left in the
 /// reverse order of entering.
@@ -29,7 +29,7 @@ pub(super) struct Nesting {
     /// expanded at build.
     structured: bool,
     /// The loops around the current statement, outermost first.
-    around: Vec<Around>,
+    around: Vec<EnclosingLoop>,
     loops: Loops,
     /// The number of scopes around the innermost loop or arm that is resolved at build.
     outer_scopes: usize,
@@ -45,15 +45,15 @@ pub(super) struct Nesting {
 #[derive(Default)]
 pub struct Loops {
     /// The loops that are unrolled when the graph is built.
-    pub turns: Vec<Turn>,
+    pub build_loops: Vec<BuildLoop>,
     /// The polynomial variable of each of these loops.
     pub variables: Vector<VariableId, Poly>,
     /// For each `if` and `match`, an expression that returns the index of the arm taken.
     pub choices: Vec<Expr>,
     /// The conditions of the choices, which the checker samples.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<ChoiceCondition>,
     /// The labels of the loops with a limit.
-    pub counted: Vec<Ident>,
+    pub loop_labels: Vec<Ident>,
 }
 
 /// A loop being unrolled: the first statement in it, its span, and the iterations so far, including those
@@ -61,7 +61,7 @@ pub struct Loops {
 struct Unrolling {
     first: StatementId,
     span: Span,
-    turns: usize,
+    iterations: usize,
 }
 
 /// The enclosing block, saved while an inner block's items are collected.
@@ -76,7 +76,7 @@ impl Nesting {
     }
 
     /// Requires that the items are expanded when the graph is built.
-    pub fn expand(&mut self) {
+    pub fn require_expansion(&mut self) {
         self.structured = true;
     }
 
@@ -99,7 +99,7 @@ impl Nesting {
         scope < self.outer_scopes
     }
 
-    pub fn enter(&mut self, around: Around) {
+    pub fn enter(&mut self, around: EnclosingLoop) {
         self.around.push(around);
     }
 
@@ -107,19 +107,19 @@ impl Nesting {
         self.around.pop();
     }
 
-    pub fn around(&self) -> &[Around] {
+    pub fn around(&self) -> &[EnclosingLoop] {
         &self.around
     }
 
     /// Adds a loop that is unrolled when the graph is built.
-    pub fn add_loop(&mut self, turn: Turn) -> VariableId {
+    pub fn add_loop(&mut self, new: BuildLoop) -> VariableId {
         self.structured = true;
-        self.loops.turns.push(turn);
-        VariableId::new(self.loops.turns.len() - 1)
+        self.loops.build_loops.push(new);
+        VariableId::new(self.loops.build_loops.len() - 1)
     }
 
     /// Adds a choice. `number` evaluates to the index of the arm taken.
-    pub fn add_choice(&mut self, line: u32, number: Expr, arms: Vec<Vec<Item>>, condition: Condition) {
+    pub fn add_choice(&mut self, line: u32, number: Expr, arms: Vec<Vec<Item>>, condition: ChoiceCondition) {
         self.structured = true;
         self.loops.choices.push(number);
         self.loops.conditions.push(condition);
@@ -128,7 +128,7 @@ impl Nesting {
     }
 
     /// Requires that the build checks the indices of a component, unless the preceding items already do.
-    pub fn need(&mut self, part: PartId) {
+    pub fn require_index_check(&mut self, part: ArgumentPartId) {
         let known = self.items.iter().rev().map_while(|item| match item {
             Item::Needs(part) => Some(*part),
             _ => None,
@@ -140,14 +140,14 @@ impl Nesting {
     }
 
     /// Records the label of a loop with a limit. Returns false if another loop has the same label.
-    pub fn count(&mut self, label: &Ident) -> bool {
-        let counted = &mut self.loops.counted;
+    pub fn register_label(&mut self, label: &Ident) -> bool {
+        let loop_labels = &mut self.loops.loop_labels;
         let again = |other: &Ident| other == label && other.span().start() != label.span().start();
-        if counted.iter().any(again) {
+        if loop_labels.iter().any(again) {
             return false;
         }
-        if !counted.contains(label) {
-            counted.push(label.clone());
+        if !loop_labels.contains(label) {
+            loop_labels.push(label.clone());
         }
         true
     }
@@ -164,7 +164,7 @@ impl Nesting {
     /// Begins a loop that is unrolled at compile time. Returns true if it is the outermost one.
     pub fn begin_unrolling(&mut self, first: StatementId, span: Span) -> bool {
         let outermost = self.unrolling.is_none();
-        self.unrolling.get_or_insert(Unrolling { first, span, turns: 0 });
+        self.unrolling.get_or_insert(Unrolling { first, span, iterations: 0 });
         outermost
     }
 
@@ -174,11 +174,11 @@ impl Nesting {
 
     /// Counts an iteration that ended before the statement `next`. Returns the span of the outermost loop
     /// if that just exceeded a limit.
-    pub fn count_turn(&mut self, next: StatementId) -> Option<Span> {
+    pub fn count_iteration(&mut self, next: StatementId) -> Option<Span> {
         let unrolling = self.unrolling.as_mut()?;
-        unrolling.turns += 1;
+        unrolling.iterations += 1;
         let statements = next.index() - unrolling.first.index();
-        let is_over = statements > MAX_STATEMENTS || unrolling.turns > MAX_TURNS;
+        let is_over = statements > MAX_STATEMENTS || unrolling.iterations > MAX_ITERATIONS;
         (is_over && !std::mem::replace(&mut self.too_long, true)).then_some(unrolling.span)
     }
 

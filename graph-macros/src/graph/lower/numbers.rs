@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuweave_core::ids::{LeafId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::structure::Variable;
-use cuweave_core::table::Op;
+use cuweave_core::table::BoundOp;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Expr, Type};
 
-use super::names::collect;
-use crate::dims::{Bound, turn_of};
+use super::names::collect_names;
+use crate::dims::{DimExpr, index_of_name};
 use crate::graph::signature::{ArgumentKind, Signature};
 
 /// A loop that is unrolled when the graph is built.
-pub struct Turn {
+pub struct BuildLoop {
     /// The range as written, with the indices of outer loops substituted.
     pub range: Expr,
     /// The name of the loop's variable in the source.
@@ -23,7 +23,7 @@ pub struct Turn {
 
 /// Returns the code of each bound, and the leaves without duplicates. Equal expressions share a leaf, so an
 /// expression that is not deterministic is still evaluated only once per build.
-pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
+pub(super) fn codes(bounds: &[DimExpr]) -> (Vec<Vec<BoundOp>>, Vec<TokenStream>) {
     let mut numbers: BTreeMap<String, LeafId> = BTreeMap::new();
     let mut leaves = Vec::new();
     let mut number = |tokens: &TokenStream, key: &str| {
@@ -35,7 +35,7 @@ pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
         numbers.insert(key.to_owned(), number);
         number
     };
-    let code = |bound: &Bound| {
+    let code = |bound: &DimExpr| {
         let mut code = Vec::new();
         bound.term.code(&mut code, &mut number);
         code
@@ -44,45 +44,45 @@ pub(super) fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
 }
 
 /// Replaces the generated names of loop indices in a text by those of the source.
-pub(super) fn readable(mut text: String, turns: &[Turn]) -> String {
-    for (number, Turn { name, .. }) in turns.iter().enumerate().rev() {
-        text = text.replace(&format!("__turn_{number}"), name);
+pub(super) fn readable(mut text: String, loops: &[BuildLoop]) -> String {
+    for (number, BuildLoop { name, .. }) in loops.iter().enumerate().rev() {
+        text = text.replace(&format!("__index_{number}"), name);
     }
     text
 }
 
 /// Returns the loops' variables, each with the dimensions that mention it.
 pub(super) fn variables(
-    turns: &[Turn],
-    dims: &[Vec<Op>],
+    loops: &[BuildLoop],
+    dims: &[Vec<BoundOp>],
     leaves: &[TokenStream],
 ) -> Vector<VariableId, Variable> {
-    let of_leaves: Vec<Vec<VariableId>> = leaves.iter().map(|leaf| turns_in(leaf.clone())).collect();
-    let mentions = |code: &[Op], variable: VariableId| {
+    let of_leaves: Vec<Vec<VariableId>> = leaves.iter().map(|leaf| indices_in(leaf.clone())).collect();
+    let mentions = |code: &[BoundOp], variable: VariableId| {
         code.iter().any(|op| match op {
-            Op::Variable(other) => *other == variable,
-            Op::Leaf(leaf) => of_leaves[leaf.index()].contains(&variable),
+            BoundOp::Variable(other) => *other == variable,
+            BoundOp::Leaf(leaf) => of_leaves[leaf.index()].contains(&variable),
             _ => false,
         })
     };
-    let variable = |(number, turn): (VariableId, &Turn)| Variable {
-        name: turn.name.clone().into(),
+    let variable = |(number, each): (VariableId, &BuildLoop)| Variable {
+        name: each.name.clone().into(),
         dims: ids(dims.len())
             .zip(dims)
             .filter(|(_, code)| mentions(code, number))
             .map(|(dim, _)| dim)
             .collect(),
     };
-    ids(turns.len()).zip(turns).map(variable).collect()
+    ids(loops.len()).zip(loops).map(variable).collect()
 }
 
 /// Returns the loops whose indices occur in the tokens. Sorted, without duplicates.
-pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
+pub fn indices_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut names = BTreeSet::new();
-    collect(tokens, &mut names);
-    let mut turns: Vec<VariableId> = names.iter().filter_map(|name| turn_of(name)).collect();
-    turns.sort_unstable();
-    turns
+    collect_names(tokens, &mut names);
+    let mut loops: Vec<VariableId> = names.iter().filter_map(|name| index_of_name(name)).collect();
+    loops.sort_unstable();
+    loops
 }
 
 /// Returns the user's expression in a leaf: `n` in `dim(n)`.
@@ -96,7 +96,7 @@ pub fn expression(leaf: &TokenStream) -> TokenStream {
 /// Returns the scalar arguments that a leaf mentions. Sorted, without duplicates.
 pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId>) -> Vec<ScalarId> {
     let mut names = BTreeSet::new();
-    collect(expression(leaf), &mut names);
+    collect_names(expression(leaf), &mut names);
     let mut scalars: Vec<ScalarId> = names.iter().filter_map(|name| numbers.get(name).copied()).collect();
     scalars.sort_unstable();
     scalars

@@ -6,10 +6,10 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprIf, ExprLet, ExprMatch, ExprMethodCall, Pat, Stmt};
 
-use super::lowering::{Lower, Lowering};
+use super::lowering::{LowerResult, Lowering};
 use super::places::bind_place;
 use super::shapes::{is_named, ungrouped};
-use crate::dims::Bound;
+use crate::dims::DimExpr;
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, Scope};
 
@@ -20,13 +20,13 @@ const HELP: &str = "write `if let Some(b) = bias { .. } else { .. }` for an argu
 pub(super) fn optional_pattern<'e>(
     lowering: &mut Lowering<'_>,
     pattern: &'e ExprLet,
-) -> Lower<(Option<&'e Ident>, Place)> {
+) -> LowerResult<(Option<&'e Ident>, Place)> {
     let name = match &*pattern.pat {
         Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => name(&some.elems[0]),
         _ => None,
     };
     let of = ungrouped(&pattern.expr);
-    let of = lent(of).map_or(of, |lent| &*lent.receiver);
+    let of = option_borrow_call(of).map_or(of, |lent| &*lent.receiver);
     match (name, lowering.place(of)?) {
         (Some(name), Some(place)) if is_optional(&place.kind) => Ok((name, place)),
         _ => {
@@ -36,7 +36,7 @@ pub(super) fn optional_pattern<'e>(
 }
 
 /// Returns the condition that the buffer is present.
-pub(super) fn is_given(lowering: &mut Lowering<'_>, place: &Place) -> Expr {
+pub(super) fn presence_condition(lowering: &mut Lowering<'_>, place: &Place) -> Expr {
     let list = lowering.substituted(&place.expr);
     let tokens = quote_spanned!(list.span()=> ::cuweave::__private::is_given(&#list));
     syn::parse2(tokens).unwrap_or_else(|_| syn::parse_quote!(false))
@@ -58,8 +58,8 @@ pub(super) fn in_some<'e>(scope: &Scope, argument: &'e Expr) -> Option<&'e Expr>
 }
 
 /// Returns the buffer inside an optional one. Valid only where it is known to be present.
-pub(super) fn given_part(lowering: &mut Lowering<'_>, place: &Place) -> Place {
-    let first = lowering.program.dims.number(Bound::constant(0));
+pub(super) fn present_buffer(lowering: &mut Lowering<'_>, place: &Place) -> Place {
+    let first = lowering.program.dims.intern(DimExpr::constant(0));
     let borrow = match &place.kind {
         PlaceKind::Buffers(buffer) if !buffer.mutable => Borrow::Shared,
         _ => Borrow::Mutable,
@@ -73,9 +73,9 @@ pub(super) fn given_part(lowering: &mut Lowering<'_>, place: &Place) -> Place {
 pub(super) fn optional_argument<'e>(
     lowering: &mut Lowering<'_>,
     call: &'e ExprCall,
-) -> Lower<Option<(usize, &'e Expr)>> {
+) -> LowerResult<Option<(usize, &'e Expr)>> {
     for (at, argument) in call.args.iter().enumerate() {
-        if optional_lent(lowering, argument)?.is_some() {
+        if optional_borrow(lowering, argument)?.is_some() {
             return Ok(Some((at, argument)));
         }
     }
@@ -95,8 +95,8 @@ pub(super) fn optional_argument<'e>(
 }
 
 /// Returns `&layer.bias` for `layer.bias.as_ref()`, and `&mut layer.kept` for `layer.kept.as_mut()`.
-pub(super) fn optional_lent(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<Expr>> {
-    let Some(lent) = lent(ungrouped(argument)) else { return Ok(None) };
+pub(super) fn optional_borrow(lowering: &mut Lowering<'_>, argument: &Expr) -> LowerResult<Option<Expr>> {
+    let Some(lent) = option_borrow_call(ungrouped(argument)) else { return Ok(None) };
     let of = &lent.receiver;
     let is_optional = lowering.place(of)?.is_some_and(|place| is_optional(&place.kind));
     Ok(is_optional.then(|| match lent.method.to_string().ends_with("mut") {
@@ -106,7 +106,12 @@ pub(super) fn optional_lent(lowering: &mut Lowering<'_>, argument: &Expr) -> Low
 }
 
 /// Lowers a block in which a name denotes a component of an argument.
-pub(super) fn block_of(lowering: &mut Lowering<'_>, name: Option<&Ident>, place: Place, statements: &[Stmt]) {
+pub(super) fn block_with_place(
+    lowering: &mut Lowering<'_>,
+    name: Option<&Ident>,
+    place: Place,
+    statements: &[Stmt],
+) {
     lowering.scope.enter();
     if let Some(name) = name {
         bind_place(lowering, name, place);
@@ -126,7 +131,7 @@ fn is_optional(kind: &PlaceKind) -> bool {
 }
 
 /// Returns the call in `bias.as_ref()`, `bias.as_mut()` and their `deref` variants.
-fn lent(expr: &Expr) -> Option<&ExprMethodCall> {
+fn option_borrow_call(expr: &Expr) -> Option<&ExprMethodCall> {
     let Expr::MethodCall(call) = expr else { return None };
     let lends = ["as_ref", "as_mut", "as_deref", "as_deref_mut"].iter().any(|one| call.method == one);
     (lends && call.args.is_empty()).then_some(call)
@@ -147,7 +152,7 @@ fn name(pattern: &Pat) -> Option<Option<&Ident>> {
 }
 
 /// Rewrites `match bias { Some(b) => .., None => .. }` to an `if let`.
-pub(super) fn given_or_none(choice: &ExprMatch) -> Option<ExprIf> {
+pub(super) fn match_as_if_let(choice: &ExprMatch) -> Option<ExprIf> {
     let [one, other] = &choice.arms[..] else { return None };
     let is_some = |pattern: &Pat| matches!(pattern, Pat::TupleStruct(some) if some.path.is_ident("Some"));
     let is_none = |pattern: &Pat| match pattern {

@@ -1,20 +1,20 @@
 //! Lowers expressions that denote components of record and list arguments: `layer.q`, `layers[i].inner`,
 //! `caches[i]`.
 
-use cuweave_core::ids::PartId;
+use cuweave_core::ids::ArgumentPartId;
 use cuweave_core::ir::{BufferId, Origin};
 use proc_macro2::{Ident, Span};
 use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprParen, ExprReference, Type};
 
-use super::lowering::{Lower, Lowering};
-use crate::dims::{Bound, compact};
+use super::lowering::{LowerResult, Lowering};
+use crate::dims::{DimExpr, compact};
 use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
 /// Returns the view of a component that is a buffer.
-pub(super) fn part_view(lowering: &mut Lowering<'_>, place: &Place, at: &Expr) -> Lower<View> {
+pub(super) fn place_view(lowering: &mut Lowering<'_>, place: &Place, at: &Expr) -> LowerResult<View> {
     if place.is_whole() {
         let (what, help) = match place.kind {
             PlaceKind::Record => ("a record", "borrow a field of it: `&layer.q`"),
@@ -32,29 +32,29 @@ pub(super) fn part_view(lowering: &mut Lowering<'_>, place: &Place, at: &Expr) -
         PlaceKind::Buffer(buffer) => buffer.element.clone(),
         _ => syn::parse_quote!(()),
     };
-    let buffer = part_buffer(lowering, part, || written(at), at.span(), len.clone(), element);
+    let buffer = place_buffer(lowering, part, || written(at), at.span(), len.clone(), element);
     let mut used = at;
     while let Expr::Reference(ExprReference { expr, .. }) | Expr::Paren(ExprParen { expr, .. }) = used {
         used = expr;
     }
     let place_of_use = (buffer, used.span().start());
     lowering.arguments.parts.exprs.insert(place_of_use, place.expr.clone());
-    Ok(View { buffer, lo: Bound::constant(0), hi: len, borrow: place.lent() })
+    Ok(View { buffer, lo: DimExpr::constant(0), hi: len, borrow: place.implied_borrow() })
 }
 
 /// Returns the buffer that represents a component. It is created at the first use.
-pub(super) fn part_buffer(
+pub(super) fn place_buffer(
     lowering: &mut Lowering<'_>,
-    part: PartId,
+    part: ArgumentPartId,
     name: impl FnOnce() -> String,
     span: Span,
-    len: Bound,
+    len: DimExpr,
     element: Type,
 ) -> BufferId {
     if let Some(&known) = lowering.arguments.parts.buffers.get(&part) {
         return known;
     }
-    lowering.nesting.expand();
+    lowering.nesting.require_expansion();
     let view = lowering.program.add_buffer(name(), span, Origin::Part(part), len, element, None);
     lowering.arguments.parts.buffers.insert(part, view.buffer);
     view.buffer
@@ -62,14 +62,14 @@ pub(super) fn part_buffer(
 
 /// Lowers `let q = &layer.q;` and `let d = layer.d;`, which give a component another name. Returns false
 /// for other expressions.
-pub(super) fn name_part(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) -> Lower<bool> {
-    let Some(place) = named_part(lowering, value)? else { return Ok(false) };
+pub(super) fn bind_place_name(lowering: &mut Lowering<'_>, name: &Ident, value: &Expr) -> LowerResult<bool> {
+    let Some(place) = place_to_bind(lowering, value)? else { return Ok(false) };
     bind_place(lowering, name, place);
     Ok(true)
 }
 
 /// Returns the component that a `let` names, with the borrow of the `let`. None for other expressions.
-pub(super) fn named_part(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<Option<Place>> {
+pub(super) fn place_to_bind(lowering: &mut Lowering<'_>, value: &Expr) -> LowerResult<Option<Place>> {
     let Some(place) = lowering.place(value)? else { return Ok(None) };
     let borrow = match value {
         Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
@@ -85,9 +85,9 @@ pub(super) fn named_part(lowering: &mut Lowering<'_>, value: &Expr) -> Lower<Opt
 
 /// Binds a name to a component, also for use in expressions.
 pub(super) fn bind_place(lowering: &mut Lowering<'_>, name: &Ident, place: Place) {
-    lowering.nesting.expand();
-    let meaning = crate::meaning::Meaning::Place(Box::new(place.expr.clone()));
-    lowering.scope.stands_for(&name.to_string(), meaning);
+    lowering.nesting.require_expansion();
+    let meaning = crate::substitution::Substitution::Place(Box::new(place.expr.clone()));
+    lowering.scope.add_substitution(&name.to_string(), meaning);
     lowering.scope.bind(name, Binding::Part(std::rc::Rc::new(place)));
 }
 
@@ -102,7 +102,7 @@ fn written(expr: &Expr) -> String {
 }
 
 /// Returns the number of elements of a list as a bound.
-pub(super) fn count_of(lowering: &mut Lowering<'_>, list: &Expr) -> Bound {
+pub(super) fn count_of(lowering: &mut Lowering<'_>, list: &Expr) -> DimExpr {
     let list = lowering.substituted(list);
     let tokens =
         quote_spanned!(list.span()=> ::cuweave::__private::dim(::cuweave::__private::__count(&#list)));

@@ -7,21 +7,21 @@ use std::rc::Rc;
 
 use cuweave_core::codes::Code;
 use cuweave_core::index::{Index, between};
-use cuweave_core::ir::{Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Mode, Origin, StatementId, StatementKind};
 use proc_macro2::{Ident, Literal, Span};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprArray, Type};
 
-use super::accesses::{device_only, no_buffer};
+use super::accesses::{reject_pinned, report_not_a_buffer};
 use super::devices::device_of;
 use super::lowered::Lowered;
-use super::lowering::{Lower, Lowering, Reported};
-use super::places::part_buffer;
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::places::place_buffer;
 use super::program::SpannedAccess;
 use super::shapes::ungrouped;
-use super::syntax::{LaunchArgument, Syntax};
+use super::syntax::{LaunchArgument, StatementSyntax};
 use super::views::view_of;
-use crate::dims::Bound;
+use crate::dims::DimExpr;
 use crate::graph::parts::BufferType;
 use crate::graph::place::{Borrow, Place, PlaceKind};
 use crate::graph::scope::{Binding, View};
@@ -29,7 +29,7 @@ use crate::parameters::pointer;
 use crate::report::Report;
 
 /// A list of buffers that an argument borrows.
-pub(super) struct LentList {
+pub(super) struct BorrowedList {
     /// The name of its table.
     table: String,
     borrow: Borrow,
@@ -47,17 +47,20 @@ enum ListElements {
 
 /// A table of pointers: its access, the accesses to the elements, and the launches that write its entries.
 /// These must precede the launch that takes the table.
-pub(super) struct Pointers {
+pub(super) struct PointerArgument {
     pub table: SpannedAccess,
     pub pointed: Vec<SpannedAccess>,
     pub entries: Vec<StatementId>,
 }
 
 /// Returns the list of buffers that an argument borrows. None for other arguments.
-pub(super) fn lent_list(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<Option<LentList>> {
+pub(super) fn borrowed_list(
+    lowering: &mut Lowering<'_>,
+    argument: &Expr,
+) -> LowerResult<Option<BorrowedList>> {
     let reference = match argument {
-        Expr::Paren(inner) => return lent_list(lowering, &inner.expr),
-        Expr::Group(inner) => return lent_list(lowering, &inner.expr),
+        Expr::Paren(inner) => return borrowed_list(lowering, &inner.expr),
+        Expr::Group(inner) => return borrowed_list(lowering, &inner.expr),
         Expr::Reference(reference) => reference,
         _ => return Ok(None),
     };
@@ -86,16 +89,16 @@ pub(super) fn lent_list(lowering: &mut Lowering<'_>, argument: &Expr) -> Lower<O
         _ => return Ok(None),
     };
     let borrow = if reference.mutability.is_some() { Borrow::Mutable } else { Borrow::Shared };
-    Ok(Some(LentList { table: format!("{name}.pointers"), borrow, elements, span: name.span() }))
+    Ok(Some(BorrowedList { table: format!("{name}.pointers"), borrow, elements, span: name.span() }))
 }
 
 /// Returns a list written in place: `[&a, &b]`, `[&mut a, &mut b[..n]]`.
-fn written_list(lowering: &mut Lowering<'_>, array: &ExprArray) -> Lower<Option<LentList>> {
+fn written_list(lowering: &mut Lowering<'_>, array: &ExprArray) -> LowerResult<Option<BorrowedList>> {
     let (mut elements, mut borrows) = (Vec::new(), Vec::new());
     for element in &array.elems {
         let Expr::Reference(reference) = ungrouped(element) else { return Ok(None) };
         let Some(view) = view_of(lowering, &reference.expr)? else {
-            return Err(no_buffer(lowering, &reference.expr, "a table of pointers"));
+            return Err(report_not_a_buffer(lowering, &reference.expr, "a table of pointers"));
         };
         borrows.push(reference.mutability.is_some());
         elements.push((view, (*reference.expr).clone()));
@@ -114,38 +117,42 @@ fn written_list(lowering: &mut Lowering<'_>, array: &ExprArray) -> Lower<Option<
         _ => {
             let borrow = if mutable { Borrow::Mutable } else { Borrow::Shared };
             let (table, elements) = ("pointers".to_owned(), ListElements::Known(elements));
-            return Ok(Some(LentList { table, borrow, elements, span: array.span() }));
+            return Ok(Some(BorrowedList { table, borrow, elements, span: array.span() }));
         }
     };
     Err(lowering.refuse(array, "these buffers are no table of pointers", help))
 }
 
 /// Lowers the statements that create the table of pointers of a list.
-pub(super) fn pointers_to(
+pub(super) fn lower_pointer_list(
     lowering: &mut Lowering<'_>,
-    list: &LentList,
+    list: &BorrowedList,
     attributes: &[Attribute],
-) -> Lower<Pointers> {
+) -> LowerResult<PointerArgument> {
     let mode = if list.borrow == Borrow::Mutable { Mode::ReadWrite } else { Mode::Read };
     let pointed = accesses_of(lowering, list, mode)?;
     let on: Vec<Attribute> =
         attributes.iter().filter(|attribute| attribute.path().is_ident("on")).cloned().collect();
-    let outside = lowering.on;
-    lowering.on = device_of(lowering, &on).or(outside);
-    let (table, entries) = pointer_table(lowering, list);
-    lowering.on = outside;
-    Ok(Pointers { table: lowering.program.access(&table, Mode::Read, list.span), pointed, entries })
+    let outside = lowering.device;
+    lowering.device = device_of(lowering, &on).or(outside);
+    let (table, entries) = create_pointer_table(lowering, list);
+    lowering.device = outside;
+    Ok(PointerArgument { table: lowering.program.access(&table, Mode::Read, list.span), pointed, entries })
 }
 
 /// Returns the accesses to the elements. A list of unknown length has a single access that represents all
 /// elements.
-fn accesses_of(lowering: &mut Lowering<'_>, list: &LentList, mode: Mode) -> Lower<Vec<SpannedAccess>> {
+fn accesses_of(
+    lowering: &mut Lowering<'_>,
+    list: &BorrowedList,
+    mode: Mode,
+) -> LowerResult<Vec<SpannedAccess>> {
     match &list.elements {
         ListElements::Known(elements) => {
             let mut accesses = Vec::with_capacity(elements.len());
             for (view, expr) in elements {
                 let access = lowering.program.access(view, mode, list.span);
-                device_only(lowering, &access, expr, "a table of pointers")?;
+                reject_pinned(lowering, &access, expr, "a table of pointers")?;
                 accesses.push(access);
             }
             Ok(accesses)
@@ -177,17 +184,17 @@ fn view_of_all(lowering: &mut Lowering<'_>, name: &Ident, place: &Place, ty: &Bu
     let part = lowering.arguments.part(place);
     let len = lowering.bound(&ty.len);
     let buffer =
-        part_buffer(lowering, part, || name.to_string(), name.span(), len.clone(), ty.element.clone());
-    View { buffer, lo: Bound::constant(0), hi: len, borrow: None }
+        place_buffer(lowering, part, || name.to_string(), name.span(), len.clone(), ty.element.clone());
+    View { buffer, lo: DimExpr::constant(0), hi: len, borrow: None }
 }
 
 /// Lowers the allocation of a table, and the launches that write its entries.
-fn pointer_table(lowering: &mut Lowering<'_>, list: &LentList) -> (View, Vec<StatementId>) {
+fn create_pointer_table(lowering: &mut Lowering<'_>, list: &BorrowedList) -> (View, Vec<StatementId>) {
     let span = list.span;
     let (element, count) = match &list.elements {
         ListElements::Known(elements) => {
             let first = elements.first().map(|(view, _)| lowering.program.element(view.buffer).clone());
-            (first.unwrap_or_else(|| syn::parse_quote!(())), Bound::constant(elements.len() as u64))
+            (first.unwrap_or_else(|| syn::parse_quote!(())), DimExpr::constant(elements.len() as u64))
         }
         ListElements::Given(_, ty, name) => {
             (ty.element.clone(), lowering.bound(&syn::parse_quote_spanned!(span=> #name.len())))
@@ -197,7 +204,13 @@ fn pointer_table(lowering: &mut Lowering<'_>, list: &LentList) -> (View, Vec<Sta
     let id = lowering.program.next_statement();
     let name = &list.table;
     let table = lowering.program.add_buffer(name.clone(), span, Origin::Alloc(id), count, pointer, None);
-    lowering.push(name.clone(), span, Kind::Alloc(table.buffer), Syntax::default(), Vec::new());
+    lowering.push(
+        name.clone(),
+        span,
+        StatementKind::Alloc(table.buffer),
+        StatementSyntax::default(),
+        Vec::new(),
+    );
     // Internal names, which the user's names cannot equal.
     let [entries, each] = ["__pointers", "__pointer"].map(|name| Ident::new(name, span));
     lowering.scope.enter();
@@ -229,31 +242,34 @@ fn pointer_table(lowering: &mut Lowering<'_>, list: &LentList) -> (View, Vec<Sta
     let last = lowering.program.next_statement();
     let entries: Vec<StatementId> = between(id, last).skip(1).collect();
     for &entry in &entries {
-        comes_after(lowering, entry, &[id], span);
+        order_after(lowering, entry, &[id], span);
     }
     (table, entries)
 }
 
 /// In explicit order, orders a statement after those that create its tables of pointers.
-pub(super) fn comes_after(
+pub(super) fn order_after(
     lowering: &mut Lowering<'_>,
     statement: StatementId,
     others: &[StatementId],
     at: Span,
 ) {
     if lowering.explicit {
-        others.iter().for_each(|&other| lowering.program.order(statement, other, at));
+        others.iter().for_each(|&other| lowering.program.add_edge(statement, other, at));
     }
 }
 
 impl Lowered {
     /// Reports CW101 for buffers passed through a table of `PtrMut` before they are written: the kernel may
     /// read them.
-    pub fn unwritten_behind_pointers(&self, report: &mut Report) {
+    pub fn report_unwritten_pointees(&self, report: &mut Report) {
         let program = &self.source.program;
-        let launches = program.statements.enumerate().filter(|(_, one)| matches!(one.kind, Kind::Launch(())));
+        let launches =
+            program.statements.enumerate().filter(|(_, one)| matches!(one.kind, StatementKind::Launch(())));
         for (id, launch) in launches {
-            let Syntax { path: Some(kernel), arguments, .. } = &self.syntax[id.index()] else { continue };
+            let StatementSyntax { path: Some(kernel), arguments, .. } = &self.syntax[id.index()] else {
+                continue;
+            };
             let is_buffer = |argument: &&LaunchArgument| matches!(argument, LaunchArgument::Buffer(_));
             let given = arguments.iter().filter(is_buffer).count();
             let pointed = launch.accesses.iter().zip(&self.spans.accesses[id.index()]).skip(given);

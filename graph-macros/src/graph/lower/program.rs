@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, Device, DimId, Kind, Lifetime, Mode, Options, Origin, Program, Statement,
-    StatementId,
+    self, Access, Buffer, BufferId, Device, DimId, Lifetime, Mode, Options, Origin, Program, Statement,
+    StatementId, StatementKind,
 };
-use cuweave_core::order::{Regions, Source};
+use cuweave_core::order::{LoweredProgram, Regions};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use syn::{Attribute, Type};
 
 use super::call_table::CallTable;
 use super::dim_table::{DimTable, FinishedDims};
-use super::numbers::Turn;
+use super::numbers::BuildLoop;
 use super::spans::Spans;
-use super::syntax::Syntax;
-use crate::dims::Bound;
+use super::syntax::StatementSyntax;
+use crate::dims::DimExpr;
 use crate::graph::scope::{Borrow, Resolved, View};
 
 /// An access and the span of its expression.
@@ -42,7 +42,7 @@ pub(super) struct ProgramBuilder {
     /// The views of views. The build checks their bounds.
     views: BTreeSet<ir::View>,
     statements: Vector<StatementId, Statement>,
-    syntax: Vec<Syntax>,
+    syntax: Vec<StatementSyntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     outputs: Vec<BufferId>,
     /// The outputs whose declared length is a different expression: buffer, declared length, length of the
@@ -57,10 +57,10 @@ pub(super) struct ProgramBuilder {
 
 /// The program of a lowered function.
 pub(super) struct FinishedProgram {
-    pub source: Source,
+    pub source: LoweredProgram,
     pub dims: FinishedDims,
     pub elements: Vec<Type>,
-    pub syntax: Vec<Syntax>,
+    pub syntax: Vec<StatementSyntax>,
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
     pub spans: Spans,
@@ -93,11 +93,11 @@ impl ProgramBuilder {
         name: String,
         span: Span,
         origin: Origin,
-        len: Bound,
+        len: DimExpr,
         element: Type,
         borrow: Option<Borrow>,
     ) -> View {
-        let dim = self.dims.number(len.clone());
+        let dim = self.dims.intern(len.clone());
         let buffer = self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
@@ -111,7 +111,7 @@ impl ProgramBuilder {
         self.elements.push(element);
         self.spans.buffers.push(span);
         self.poisoned.push(false);
-        View { buffer, lo: Bound::constant(0), hi: len, borrow }
+        View { buffer, lo: DimExpr::constant(0), hi: len, borrow }
     }
 
     /// Returns the id of the next buffer to be added.
@@ -130,7 +130,7 @@ impl ProgramBuilder {
 
     /// Marks an argument as uninitialised on entry.
     pub fn add_fresh(&mut self, buffer: BufferId) {
-        let zero = self.dims.number(Bound::constant(0));
+        let zero = self.dims.intern(DimExpr::constant(0));
         self.fresh.push((buffer, zero, self.buffers[buffer].len));
     }
 
@@ -145,17 +145,17 @@ impl ProgramBuilder {
     }
 
     pub fn access(&mut self, view: &View, mode: Mode, span: Span) -> SpannedAccess {
-        let (lo, hi) = (self.dims.number(view.lo.clone()), self.dims.number(view.hi.clone()));
+        let (lo, hi) = (self.dims.intern(view.lo.clone()), self.dims.intern(view.hi.clone()));
         SpannedAccess { access: Access { buffer: view.buffer, mode, lo, hi, relied_on: false }, span }
     }
 
     /// Requires that the build checks `lo..hi` against the view's bounds. For a whole buffer every use is
     /// checked anyway.
-    pub fn check_part(&mut self, view: &View, lo: &Bound, hi: &Bound, at: Span) {
+    pub fn check_part(&mut self, view: &View, lo: &DimExpr, hi: &DimExpr, at: Span) {
         if self.is_whole(view) {
             return;
         }
-        let mut dim = |bound: &Bound| self.dims.number(bound.clone());
+        let mut dim = |bound: &DimExpr| self.dims.intern(bound.clone());
         let (lo, hi, of) = (dim(lo), dim(hi), (dim(&view.lo), dim(&view.hi)));
         let line = at.start().line as u32;
         self.views.insert(ir::View { buffer: view.buffer, line, column: 0, file: None, lo, hi, of });
@@ -183,14 +183,14 @@ impl ProgramBuilder {
         &mut self,
         name: String,
         span: Span,
-        kind: Kind,
+        kind: StatementKind,
         on: Option<DimId>,
-        syntax: Syntax,
+        syntax: StatementSyntax,
         accesses: Vec<SpannedAccess>,
     ) -> StatementId {
         let start = span.start();
         self.spans.statements.push(span);
-        self.spans.places.push((start.line, start.column));
+        self.spans.positions.push((start.line, start.column));
         self.spans.accesses.push(accesses.iter().map(|access| access.span).collect());
         self.spans.after.push(Vec::new());
         self.syntax.push(syntax);
@@ -217,15 +217,15 @@ impl ProgramBuilder {
     }
 
     /// Returns the name of the call that returns a buffer. None for other buffers.
-    pub fn returned_by(&self, buffer: BufferId) -> Option<&str> {
+    pub fn returning_call(&self, buffer: BufferId) -> Option<&str> {
         let Origin::Alloc(at) = self.buffers[buffer].origin else { return None };
         match self.statements.get(at) {
-            Some(Statement { kind: Kind::Call(_), name, .. }) => Some(name),
+            Some(Statement { kind: StatementKind::Call(_), name, .. }) => Some(name),
             _ => None,
         }
     }
 
-    pub fn put_on(&mut self, statement: StatementId, device: Option<DimId>) {
+    pub fn set_device(&mut self, statement: StatementId, device: Option<DimId>) {
         self.statements[statement].on = device;
     }
 
@@ -234,33 +234,33 @@ impl ProgramBuilder {
     }
 
     /// Orders a statement after another one.
-    pub fn order(&mut self, statement: StatementId, after: StatementId, at: Span) {
+    pub fn add_edge(&mut self, statement: StatementId, after: StatementId, at: Span) {
         self.statements[statement].after.to_mut().push(after);
         self.spans.after[statement.index()].push(at);
     }
 
     /// Adds the edges of resolved `#[after(..)]` names.
-    pub fn resolve(&mut self, resolved: Vec<Resolved>) {
+    pub fn add_after_edges(&mut self, resolved: Vec<Resolved>) {
         for (after, targets) in resolved {
             self.order_unknown |= targets.is_none();
             for target in targets.into_iter().flatten() {
-                self.order(after.statement, target, after.name.span());
+                self.add_edge(after.statement, target, after.name.span());
             }
         }
     }
 
     /// Records a fault in the user's order, so that the checker reports nothing that may follow from it.
-    pub fn order_is_unknown(&mut self) {
+    pub fn mark_order_unknown(&mut self) {
         self.order_unknown = true;
     }
 
     /// Records that names of two buffers were swapped or assigned.
-    pub fn rename(&mut self, one: BufferId, other: BufferId) {
+    pub fn record_rename(&mut self, one: BufferId, other: BufferId) {
         self.renames.extend([one, other]);
     }
 
     /// Adds an output, with the length that the return type declares.
-    pub fn returns(&mut self, buffer: BufferId, declared: DimId, at: Span) {
+    pub fn add_output(&mut self, buffer: BufferId, declared: DimId, at: Span) {
         let len = self.buffers[buffer].len;
         if declared != len {
             self.returned_lengths.push((buffer, declared, len));
@@ -282,7 +282,7 @@ impl ProgramBuilder {
             used.extend(statement.accesses.iter().map(|access| access.buffer).filter(|&buffer| !own(buffer)));
         }
         for (statement, syntax) in self.statements.iter().zip(&mut self.syntax) {
-            let Kind::Call(call) = statement.kind else { continue };
+            let StatementKind::Call(call) = statement.kind else { continue };
             let results = &calls.call(call).results;
             if syntax.returns.is_none() && results.iter().any(|result| used.contains(result)) {
                 syntax.returns = Some(results.len());
@@ -299,10 +299,10 @@ impl ProgramBuilder {
         file: String,
         options: Options,
         calls: &CallTable,
-        turns: &[Turn],
+        loops: &[BuildLoop],
     ) -> FinishedProgram {
         self.name_statements(calls);
-        let mut dims = self.dims.finish(turns);
+        let mut dims = self.dims.finish(loops);
         let program = Program {
             name: name.to_string().into(),
             file: file.into(),
@@ -315,7 +315,7 @@ impl ProgramBuilder {
         };
         let regions = Regions { fresh: self.fresh, discarded: self.discarded, ..Regions::default() };
         FinishedProgram {
-            source: Source {
+            source: LoweredProgram {
                 program,
                 polys: std::mem::take(&mut dims.polys),
                 poisoned: self.poisoned,

@@ -1,6 +1,6 @@
 //! The spans that diagnostics point at.
 
-use cuweave_core::diagnostic::Site;
+use cuweave_core::diagnostic::DiagnosticSite;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{AccessId, StatementId};
 use proc_macro2::Span;
@@ -10,7 +10,7 @@ use proc_macro2::Span;
 pub struct Spans {
     pub statements: Vec<Span>,
     /// The line and column of each statement.
-    pub places: Vec<(usize, usize)>,
+    pub positions: Vec<(usize, usize)>,
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,
     pub outputs: Vec<Span>,
@@ -19,16 +19,18 @@ pub struct Spans {
 }
 
 impl Spans {
-    pub fn of(&self, site: Site) -> Span {
+    pub fn at(&self, site: DiagnosticSite) -> Span {
         let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
             list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
         };
         let found = match site {
-            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
-            Site::Access(AccessId { statement, index }) => pick(&self.accesses, statement, index),
-            Site::After(at, index) => pick(&self.after, at, index),
-            Site::Output(index) => self.outputs.get(index as usize).copied(),
-            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
+            DiagnosticSite::Statement(at) | DiagnosticSite::Freed(at) => {
+                self.statements.get(at.index()).copied()
+            }
+            DiagnosticSite::Access(AccessId { statement, index }) => pick(&self.accesses, statement, index),
+            DiagnosticSite::After(at, index) => pick(&self.after, at, index),
+            DiagnosticSite::Output(index) => self.outputs.get(index as usize).copied(),
+            DiagnosticSite::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
         };
         found.unwrap_or_else(Span::call_site)
     }

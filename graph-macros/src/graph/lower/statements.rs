@@ -1,30 +1,30 @@
 //! Dispatches statements: `let`, blocks, loops, choices and expressions. Everything else is reported.
 
 use cuweave_core::codes::Code;
-use cuweave_core::structure::Around;
+use cuweave_core::structure::EnclosingLoop;
 use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Pat, Stmt};
 
-use super::arrays::{elements_of, for_each};
+use super::array_loops::{elements_of, for_each};
 use super::assignments::assign_name;
 use super::calls::call_statement;
-use super::conditionals::{device_decides, device_if, device_match, device_while, names_a_part};
-use super::devices::{around, device_of};
-use super::elements::loop_over_elements;
+use super::conditionals::{device_decides, device_if, device_match, device_while, is_argument_place};
+use super::devices::{device_of, with_device};
 use super::lets::lower_let;
-use super::lowering::{Lower, Lowering, Reported};
-use super::optional::given_or_none;
-use super::refused;
+use super::list_loops::loop_over_elements;
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::optional::match_as_if_let;
 use super::shapes::{is_tail, reversed};
 use super::structure::{if_else, loop_over_range, match_arms};
 use super::tail::lower_tail;
 use super::unroll::{literal_range, unroll};
+use super::unsupported;
 use super::views::view_of;
-use crate::graph::attributes::{Attributes, Takes};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
-use crate::meaning::Meaning;
+use crate::substitution::Substitution;
 
 impl Lowering<'_> {
     pub fn statements(&mut self, statements: &[Stmt]) {
@@ -49,7 +49,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers an expression statement. `name` is the name that its `let` gives.
-    pub fn expression(&mut self, expr: &Expr, name: Option<&Ident>, outer: &[Attribute]) -> Lower<()> {
+    pub fn expression(&mut self, expr: &Expr, name: Option<&Ident>, outer: &[Attribute]) -> LowerResult<()> {
         match expr {
             Expr::Paren(inner) => self.expression(&inner.expr, name, outer),
             Expr::Group(inner) => self.expression(&inner.expr, name, outer),
@@ -59,17 +59,17 @@ impl Lowering<'_> {
             }
             Expr::Block(block) if name.is_none() && block.label.is_none() => {
                 let attributes = [outer, &block.attrs].concat();
-                within(self, &attributes, |lowering| lowering.block(&block.block.stmts));
+                with_attributes(self, &attributes, |lowering| lowering.block(&block.block.stmts));
                 Ok(())
             }
             Expr::ForLoop(each) if name.is_none() => {
                 let mut done = Ok(());
                 let attributes = [outer, &each.attrs].concat();
-                within(self, &attributes, |lowering| done = for_loop(lowering, each));
+                with_attributes(self, &attributes, |lowering| done = for_loop(lowering, each));
                 done
             }
             Expr::Reference(_) | Expr::Index(_) if name.is_some() => {
-                self.no_after(outer);
+                self.check_lint_attributes(outer);
                 named_view(self, expr, name)
             }
             Expr::MethodCall(call) if call.method == "split_at_mut" => Err(self.refuse(
@@ -81,7 +81,7 @@ impl Lowering<'_> {
                 assign_name(self, &assign.left, &assign.right, &[outer, &assign.attrs].concat())
             }
             Expr::If(choice) if name.is_none() => {
-                around(self, &[outer, &choice.attrs].concat(), |lowering, _| {
+                with_device(self, &[outer, &choice.attrs].concat(), |lowering, _| {
                     match device_decides(&lowering.scope, &choice.cond) {
                         true => device_if(lowering, choice),
                         false => if_else(lowering, choice),
@@ -90,8 +90,9 @@ impl Lowering<'_> {
             }
             Expr::While(each) if name.is_none() => device_while(self, each, outer),
             Expr::Match(choice) if name.is_none() => {
-                around(self, &[outer, &choice.attrs].concat(), |lowering, _| {
-                    match given_or_none(choice).filter(|_| names_a_part(&lowering.scope, &choice.expr)) {
+                with_device(self, &[outer, &choice.attrs].concat(), |lowering, _| {
+                    match match_as_if_let(choice).filter(|_| is_argument_place(&lowering.scope, &choice.expr))
+                    {
                         Some(choice) => if_else(lowering, &choice),
                         None if device_decides(&lowering.scope, &choice.expr) => {
                             device_match(lowering, choice)
@@ -100,7 +101,7 @@ impl Lowering<'_> {
                     }
                 })
             }
-            _ => Err(no_statement(self, expr, name.is_some())),
+            _ => Err(report_not_a_statement(self, expr, name.is_some())),
         }
     }
 }
@@ -126,7 +127,7 @@ pub(super) fn lower_body(lowering: &mut Lowering<'_>, body: &Block, signature: &
         Some(tail) => lower_tail(lowering, tail, signature),
         None if signature.returned.is_empty() => {}
         // The rejected statement may have been meant as the tail.
-        None if lowering.refused || signature.misreturned => {}
+        None if lowering.has_rejected_syntax || signature.misreturned => {}
         None => lowering.report.error(
             body.brace_token.span.close(),
             Code::CW001,
@@ -137,16 +138,18 @@ pub(super) fn lower_body(lowering: &mut Lowering<'_>, body: &Block, signature: &
     }
 }
 
-pub(super) fn lower_statement(lowering: &mut Lowering<'_>, statement: &Stmt) -> Lower<()> {
+pub(super) fn lower_statement(lowering: &mut Lowering<'_>, statement: &Stmt) -> LowerResult<()> {
     match statement {
         Stmt::Local(local) => lower_let(lowering, local),
         Stmt::Expr(expr, _) => lowering.expression(expr, None, &[]),
-        Stmt::Item(_) | Stmt::Macro(_) => Err(lowering.refuse_as(statement, refused::statement(statement))),
+        Stmt::Item(_) | Stmt::Macro(_) => {
+            Err(lowering.refuse_as(statement, unsupported::statement(statement)))
+        }
     }
 }
 
 /// Lowers `let name = &buffer[..]`.
-fn named_view(lowering: &mut Lowering<'_>, expr: &Expr, name: Option<&Ident>) -> Lower<()> {
+fn named_view(lowering: &mut Lowering<'_>, expr: &Expr, name: Option<&Ident>) -> LowerResult<()> {
     let (Some(view), Some(name)) = (view_of(lowering, expr)?, name) else {
         return Err(lowering.not_in_language(expr, "this expression is", &[]));
     };
@@ -160,7 +163,7 @@ fn named_view(lowering: &mut Lowering<'_>, expr: &Expr, name: Option<&Ident>) ->
 }
 
 /// Reports an expression that is not a statement. `named` is true if a `let` names it.
-fn no_statement(lowering: &mut Lowering<'_>, expr: &Expr, named: bool) -> Reported {
+fn report_not_a_statement(lowering: &mut Lowering<'_>, expr: &Expr, named: bool) -> Reported {
     if let (Expr::Path(path), false) = (expr, named)
         && let Some(Binding::View(_)) = path.path.get_ident().and_then(|name| lowering.scope.get(name))
     {
@@ -170,23 +173,28 @@ fn no_statement(lowering: &mut Lowering<'_>, expr: &Expr, named: bool) -> Report
             "at the end of the body, without a semicolon, it returns the allocation; `free(b);` frees it",
         );
     }
-    lowering.refuse_as(expr, refused::expression(expr, named))
+    lowering.refuse_as(expr, unsupported::expression(expr, named))
 }
 
 /// Lowers a block or loop under its attributes. Its lint levels apply to all statements inside, except
 /// `#[expect]`, which each statement would have to fulfil.
-fn within(lowering: &mut Lowering<'_>, attributes: &[Attribute], inner: impl FnOnce(&mut Lowering<'_>)) {
-    let before = lowering.levels.len();
-    let Attributes { levels, on, .. } = Attributes::of(attributes, Takes::Device, lowering.report);
-    lowering.levels.extend(levels.into_iter().filter(|level| !level.path().is_ident("expect")));
-    let outside = lowering.on;
-    lowering.on = device_of(lowering, &on).or(outside);
+fn with_attributes(
+    lowering: &mut Lowering<'_>,
+    attributes: &[Attribute],
+    inner: impl FnOnce(&mut Lowering<'_>),
+) {
+    let before = lowering.lint_levels.len();
+    let StatementAttributes { levels, on, .. } =
+        StatementAttributes::parse(attributes, AllowedAttributes::Device, lowering.report);
+    lowering.lint_levels.extend(levels.into_iter().filter(|level| !level.path().is_ident("expect")));
+    let outside = lowering.device;
+    lowering.device = device_of(lowering, &on).or(outside);
     inner(lowering);
-    lowering.on = outside;
-    lowering.levels.truncate(before);
+    lowering.device = outside;
+    lowering.lint_levels.truncate(before);
 }
 
-pub(super) fn for_loop(lowering: &mut Lowering<'_>, each: &syn::ExprForLoop) -> Lower<()> {
+pub(super) fn for_loop(lowering: &mut Lowering<'_>, each: &syn::ExprForLoop) -> LowerResult<()> {
     if !lowering.is_unreported_in(&each.expr) {
         return Err(Reported);
     }
@@ -199,7 +207,7 @@ pub(super) fn for_loop(lowering: &mut Lowering<'_>, each: &syn::ExprForLoop) -> 
     let variable = match &*each.pat {
         Pat::Ident(name) => Some(&name.ident),
         Pat::Wild(_) => None,
-        _ => return Err(lowering.not_in_language(&each.pat, refused::EACH.what, &[])),
+        _ => return Err(lowering.not_in_language(&each.pat, unsupported::LOOP_PATTERN.what, &[])),
     };
     let (range, backwards) = reversed(&each.expr);
     let Some((from, to)) = literal_range(&lowering.scope, range) else {
@@ -208,13 +216,13 @@ pub(super) fn for_loop(lowering: &mut Lowering<'_>, each: &syn::ExprForLoop) -> 
     unroll(lowering, each.span(), from..to, |lowering, value| {
         let value = if backwards { from + (to - 1 - value) } else { value };
         if let Some(variable) = variable {
-            lowering.scope.stands_for(&variable.to_string(), Meaning::Number(value));
+            lowering.scope.add_substitution(&variable.to_string(), Substitution::Number(value));
         }
-        lowering.nesting.enter(Around::Value(i64::try_from(value).unwrap_or_default()));
+        lowering.nesting.enter(EnclosingLoop::Value(i64::try_from(value).unwrap_or_default()));
         lowering.block_with(variable, &each.body.stmts);
         lowering.nesting.leave();
         if variable.is_some() {
-            lowering.scope.forget_last();
+            lowering.scope.remove_last_substitution();
         }
     });
     Ok(())

@@ -1,28 +1,28 @@
 //! Lowers loops over scalar ranges and choices on scalars, which are resolved when the graph is built.
 
-use cuweave_core::sample::{Condition, Test};
-use cuweave_core::structure::{Around, Item, Loop, Turns};
+use cuweave_core::sample::{ChoiceCondition, ChoiceTest};
+use cuweave_core::structure::{EnclosingLoop, Item, Loop, LoopRange};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, ExprIf, ExprMatch, Lit, Pat, RangeLimits, Stmt};
 
-use super::conditionals::{device_decides, no_buffers, tokens_of_choice};
-use super::conditions::{PatternName, bound_by, pattern_test, test_of};
-use super::lowering::{Lower, Lowering};
-use super::numbers::Turn;
-use super::optional::{block_of, given_part, is_given, optional_pattern};
+use super::conditionals::{device_decides, reject_buffer_expression, tokens_of_choice};
+use super::conditions::{PatternName, collect_pattern_names, pattern_test, test_of};
+use super::lowering::{LowerResult, Lowering};
+use super::numbers::BuildLoop;
+use super::optional::{block_with_place, optional_pattern, presence_condition, present_buffer};
 use super::shapes::{reversed, ungrouped};
-use crate::dims::{Bound, turn};
-use crate::graph::attributes::{Attributes, Takes};
-use crate::meaning::Meaning;
+use crate::dims::{DimExpr, index_ident};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
+use crate::substitution::Substitution;
 
 /// Lowers a loop over a scalar range. Its body is lowered once, with the index as a symbol.
 pub(super) fn loop_over_range(
     lowering: &mut Lowering<'_>,
     each: &ExprForLoop,
     variable: Option<&Ident>,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let (range, backwards) = reversed(&each.expr);
     let Some(ScalarRange { start, end, inclusive }) = scalar_range(range) else {
         return Err(lowering.refuse(
@@ -34,32 +34,32 @@ pub(super) fn loop_over_range(
     let lo = lowering.bound(&start);
     let mut hi = lowering.bound(&end);
     if inclusive {
-        hi = lowering.program.dims.sum(&hi, &Bound::constant(1));
+        hi = lowering.program.dims.sum(&hi, &DimExpr::constant(1));
     }
-    let (lo, hi) = (lowering.program.dims.number(lo), lowering.program.dims.number(hi));
+    let (lo, hi) = (lowering.program.dims.intern(lo), lowering.program.dims.intern(hi));
     let (from, to) = (lowering.substituted(&start), lowering.substituted(&end));
     let name = variable.map_or_else(|| "_".to_owned(), ToString::to_string);
     let range = syn::parse_quote!((#from)..(#to));
-    let number = lowering.nesting.add_loop(Turn { range, name: name.clone() });
-    let stands_for = turn(number);
+    let number = lowering.nesting.add_loop(BuildLoop { range, name: name.clone() });
+    let stands_for = index_ident(number);
     let stands_for: Expr = match (backwards, inclusive) {
         (false, _) => syn::parse_quote!(#stands_for),
         (true, false) => syn::parse_quote!(((#from) + ((#to) - 1 - #stands_for))),
         (true, true) => syn::parse_quote!(((#from) + ((#to) - #stands_for))),
     };
-    lowering.scope.stands_for(&name, Meaning::Expression(Box::new(stands_for)));
-    let around = if backwards { Around::Down(number, lo, hi) } else { Around::Up(number) };
+    lowering.scope.add_substitution(&name, Substitution::Expression(Box::new(stands_for)));
+    let around = if backwards { EnclosingLoop::Down(number, lo, hi) } else { EnclosingLoop::Up(number) };
     lowering.nesting.enter(around);
-    let body = items_of(lowering, |lowering| lowering.block_with(variable, &each.body.stmts));
+    let body = collect_items(lowering, |lowering| lowering.block_with(variable, &each.body.stmts));
     lowering.nesting.leave();
-    lowering.scope.forget_last();
+    lowering.scope.remove_last_substitution();
     let line = each.span().start().line as u32;
-    lowering.nesting.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
+    lowering.nesting.push(Item::Loop(Loop { line, variable: number, range: LoopRange::Range(lo, hi), body }));
     Ok(())
 }
 
 /// Lowers a block that may run several times or not at all. Returns its items.
-pub(super) fn items_of(lowering: &mut Lowering<'_>, lower: impl FnOnce(&mut Lowering<'_>)) -> Vec<Item> {
+pub(super) fn collect_items(lowering: &mut Lowering<'_>, lower: impl FnOnce(&mut Lowering<'_>)) -> Vec<Item> {
     let outer = lowering.nesting.begin_items(lowering.scope.depth());
     lower(lowering);
     lowering.nesting.end_items(outer)
@@ -67,7 +67,7 @@ pub(super) fn items_of(lowering: &mut Lowering<'_>, lower: impl FnOnce(&mut Lowe
 
 /// Lowers `if a { .. } else if b { .. } else { .. }` on scalars. The chain becomes one choice with one
 /// condition per arm.
-pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()> {
+pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> LowerResult<()> {
     let mut arms = Vec::new();
     let mut number = quote!(0u32);
     let (mut conditions, mut choosing) = (Vec::new(), Vec::new());
@@ -76,19 +76,19 @@ pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()>
     while let Some(one) = next {
         if let Expr::Let(pattern) = &*one.cond {
             let (name, place) = optional_pattern(lowering, pattern)?;
-            let condition = is_given(lowering, &place);
+            let condition = presence_condition(lowering, &place);
             choosing.push(quote!(#condition));
             conditions.push(condition);
-            let element = given_part(lowering, &place);
-            arms.push(items_of(lowering, |lowering| {
-                block_of(lowering, name, element, &one.then_branch.stmts)
+            let element = present_buffer(lowering, &place);
+            arms.push(collect_items(lowering, |lowering| {
+                block_with_place(lowering, name, element, &one.then_branch.stmts)
             }));
         } else {
-            no_buffers(lowering, &one.cond)?;
+            reject_buffer_expression(lowering, &one.cond)?;
             let condition = lowering.substituted(&one.cond);
             choosing.push(tokens_of_choice(&lowering.scope, &one.cond, &condition));
             conditions.push(condition);
-            arms.push(items_of(lowering, |lowering| lowering.block(&one.then_branch.stmts)));
+            arms.push(collect_items(lowering, |lowering| lowering.block(&one.then_branch.stmts)));
         }
         (next, last) = match one.else_branch.as_ref().map(|(_, branch)| &**branch) {
             Some(Expr::If(inner)) if !device_decides(&lowering.scope, &inner.cond) => (Some(inner), None),
@@ -97,10 +97,10 @@ pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()>
     }
     match last {
         Some(Expr::Block(block)) => {
-            arms.push(items_of(lowering, |lowering| lowering.block(&block.block.stmts)));
+            arms.push(collect_items(lowering, |lowering| lowering.block(&block.block.stmts)));
         }
         Some(inner @ Expr::If(_)) => {
-            arms.push(items_of(lowering, |lowering| lowering.block(&[Stmt::Expr(inner.clone(), None)])));
+            arms.push(collect_items(lowering, |lowering| lowering.block(&[Stmt::Expr(inner.clone(), None)])));
         }
         _ => {}
     }
@@ -115,17 +115,17 @@ pub(super) fn if_else(lowering: &mut Lowering<'_>, choice: &ExprIf) -> Lower<()>
         number = quote!(if #condition { #at } else { #otherwise });
     }
     let total = arms.len() > conditions.len();
-    let mut tests: Vec<Test> =
+    let mut tests: Vec<ChoiceTest> =
         conditions.iter().map(|condition| test_of(&mut lowering.program.dims, condition)).collect();
-    tests.extend(total.then_some(Test::Known(true)));
+    tests.extend(total.then_some(ChoiceTest::Known(true)));
     let (line, number) = (choice.span().start().line as u32, syn::parse_quote!(#number));
-    lowering.nesting.add_choice(line, number, arms, Condition { arms: tests, total });
+    lowering.nesting.add_choice(line, number, arms, ChoiceCondition { arms: tests, total });
     Ok(())
 }
 
 /// Lowers `match scalar { .. }`.
-pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Lower<()> {
-    no_buffers(lowering, &choice.expr)?;
+pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> LowerResult<()> {
+    reject_buffer_expression(lowering, &choice.expr)?;
     let of = lowering.substituted(&choice.expr);
     let (mut arms, mut patterns, mut tests) = (Vec::new(), Vec::new(), Vec::new());
     for (at, arm) in (0u32..).zip(&choice.arms) {
@@ -139,7 +139,7 @@ pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Low
     }
     // rustc checks that the `match` is exhaustive, so the last arm always applies.
     if let Some(last) = tests.last_mut() {
-        *last = Test::Known(true);
+        *last = ChoiceTest::Known(true);
     }
     let chosen = match choice.arms.first().is_some_and(|arm| is_number(&arm.pat)) {
         true => tokens_of_choice(&lowering.scope, &choice.expr, &of),
@@ -147,7 +147,7 @@ pub(super) fn match_arms(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> Low
     };
     let number = syn::parse_quote!(match #chosen { #(#patterns)* });
     let line = choice.span().start().line as u32;
-    lowering.nesting.add_choice(line, number, arms, Condition { arms: tests, total: true });
+    lowering.nesting.add_choice(line, number, arms, ChoiceCondition { arms: tests, total: true });
     Ok(())
 }
 
@@ -156,14 +156,14 @@ fn match_arm(
     lowering: &mut Lowering<'_>,
     of: &Expr,
     arm: &syn::Arm,
-) -> Lower<(TokenStream, Test, Vec<Item>)> {
+) -> LowerResult<(TokenStream, ChoiceTest, Vec<Item>)> {
     let (pattern, guard) = match &arm.pat {
         Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
         pattern => (pattern, None),
     };
-    Attributes::of(&arm.attrs, Takes::Nothing, lowering.report);
+    StatementAttributes::parse(&arm.attrs, AllowedAttributes::Nothing, lowering.report);
     let mut names = Vec::new();
-    bound_by(lowering, pattern, of, &mut names)?;
+    collect_pattern_names(lowering, pattern, of, &mut names)?;
     for PatternName { name, value } in names {
         // A name without a lower-case letter is a constant.
         if name.to_string().contains(char::is_lowercase) {
@@ -174,10 +174,10 @@ fn match_arm(
     let mut tokens = quote!(#pattern);
     if let Some(guard) = guard {
         let guard = lowering.substituted(guard);
-        test = Test::All(vec![test, test_of(&mut lowering.program.dims, &guard)]);
+        test = ChoiceTest::All(vec![test, test_of(&mut lowering.program.dims, &guard)]);
         tokens = quote!(#pattern if #guard);
     }
-    let items = items_of(lowering, |lowering| match ungrouped(&arm.body) {
+    let items = collect_items(lowering, |lowering| match ungrouped(&arm.body) {
         Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
             lowering.block(&block.block.stmts)
         }

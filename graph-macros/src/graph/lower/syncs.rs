@@ -1,29 +1,29 @@
 //! Lowers waits for flags and semaphores, and their writes and signals.
 
-use cuweave_core::ir::{Kind, Mode};
-use cuweave_core::kind::SyncWord;
+use cuweave_core::ir::{Mode, StatementKind};
+use cuweave_core::kind::SyncOperation;
 use proc_macro2::Ident;
 use syn::{Attribute, ExprCall};
 
 use super::accesses::buffer_argument;
-use super::host_statements::{kept_value, outside_bodies, push_word};
+use super::host_statements::{kept_value, push_word, reject_in_device_body};
 use super::hosts::host_value;
-use super::lowering::{Lower, Lowering};
+use super::lowering::{LowerResult, Lowering};
 use super::syntax::LaunchArgument;
 
 /// Lowers a word such as `wait_value(&flag, value);`.
 pub(super) fn sync_statement(
     lowering: &mut Lowering<'_>,
-    word: SyncWord,
+    word: SyncOperation,
     call: &ExprCall,
     name: Option<&Ident>,
     attributes: &[Attribute],
-) -> Lower<()> {
-    outside_bodies(lowering, call, &format!("`{}`", word.name()))?;
+) -> LowerResult<()> {
+    reject_in_device_body(lowering, call, &format!("`{}`", word.name()))?;
     let target = &call.args[0];
     let (mut arguments, mut accesses) = (Vec::new(), Vec::new());
     match host_value(&lowering.scope, target) {
-        Some(host) if host.is_lent_mutably() && !host.is_resource() => {
+        Some(host) if host.is_borrowed_mutably() && !host.is_resource() => {
             let (name, word) = (&host.name, word.name());
             let message = format!("`{name}` is shared with others, and is passed by `&`");
             return Err(lowering.refuse(target, &message, &format!("write `{word}(&{name}, ..)`")));
@@ -59,6 +59,6 @@ pub(super) fn sync_statement(
     for value in call.args.iter().skip(1) {
         arguments.push(LaunchArgument::Scalar(Box::new(lowering.substituted(value))));
     }
-    push_word(lowering, call, name, attributes, Kind::Sync(word, ()), arguments, accesses);
+    push_word(lowering, call, name, attributes, StatementKind::Sync(word, ()), arguments, accesses);
     Ok(())
 }

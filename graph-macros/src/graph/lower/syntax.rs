@@ -2,18 +2,18 @@
 
 use syn::{Expr, Path};
 
-use crate::graph::launch::Literal;
+use crate::graph::launch::ConfigLiteral;
 use crate::graph::scope::Borrow;
 
 /// The user's expressions in a statement of any kind. Generated code evaluates them.
 #[derive(Default)]
-pub struct Syntax {
+pub struct StatementSyntax {
     /// The kernel of a launch, or the callee of a call.
     pub path: Option<Path>,
     /// The configuration of a launch.
     pub config: Option<Expr>,
     /// The literals of the configuration.
-    pub literals: Vec<Literal>,
+    pub literals: Vec<ConfigLiteral>,
     pub arguments: Vec<LaunchArgument>,
     /// True for a call inside a body that the device decides about.
     pub in_body: bool,
@@ -24,7 +24,7 @@ pub struct Syntax {
     pub faulty: bool,
 }
 
-impl Syntax {
+impl StatementSyntax {
     /// Returns the scalar expressions among the arguments.
     pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
         self.arguments.iter().filter_map(|argument| match argument {
@@ -33,7 +33,7 @@ impl Syntax {
             | LaunchArgument::Moved(_)
             | LaunchArgument::Part(_)
             | LaunchArgument::Field(..)
-            | LaunchArgument::Given(..) => None,
+            | LaunchArgument::InSome(..) => None,
         })
     }
 }
@@ -52,5 +52,5 @@ pub enum LaunchArgument {
     Field(u32, Borrow),
     /// `Some` of a buffer, passed to a graph function: the index of its access, and the borrow if it is a
     /// record's field.
-    Given(u32, Option<Borrow>),
+    InSome(u32, Option<Borrow>),
 }

@@ -4,18 +4,18 @@ use cuweave_core::ir::Origin;
 use syn::Expr;
 use syn::spanned::Spanned;
 
-use super::accesses::no_such_buffer;
+use super::accesses::report_unknown_name;
 use super::lowering::{Lowering, Reported};
-use super::refused;
 use super::shapes::result_word;
+use super::unsupported;
 use super::views::view_of;
-use crate::graph::signature::{Returned, Signature};
+use crate::graph::signature::{ReturnedBuffer, Signature};
 
 pub(super) fn lower_tail(lowering: &mut Lowering<'_>, tail: &Expr, signature: &Signature) {
     if let (Expr::Path(path), []) = (tail, signature.returned.as_slice())
         && path.path.get_ident().is_none_or(|name| lowering.scope.get(name).is_none())
     {
-        let _ = lowering.refuse_as(tail, refused::expression(tail, false));
+        let _ = lowering.refuse_as(tail, unsupported::expression(tail, false));
         return;
     }
     let names: Vec<&Expr> = match tail {
@@ -42,13 +42,13 @@ pub(super) fn lower_tail(lowering: &mut Lowering<'_>, tail: &Expr, signature: &S
 }
 
 /// Lowers the name of a returned allocation.
-fn lower_output(lowering: &mut Lowering<'_>, name: &Expr, returned: &Returned) {
+fn lower_output(lowering: &mut Lowering<'_>, name: &Expr, returned: &ReturnedBuffer) {
     let Ok(view) = view_of(lowering, name) else { return };
     // rustc reports an unbound name.
     if let (None, Expr::Path(path)) = (&view, name)
         && let Some(unknown) = path.path.get_ident().filter(|name| !lowering.scope.is_scalar(name))
     {
-        let Reported = no_such_buffer(lowering, unknown);
+        let Reported = report_unknown_name(lowering, unknown);
         return;
     }
     let Some(view) = view.filter(|view| lowering.program.is_whole(view)) else {
@@ -70,8 +70,8 @@ fn lower_output(lowering: &mut Lowering<'_>, name: &Expr, returned: &Returned) {
         return;
     }
     let declared = lowering.bound(&returned.len);
-    let declared = lowering.program.dims.number(declared);
-    lowering.program.returns(view.buffer, declared, name.span());
+    let declared = lowering.program.dims.intern(declared);
+    lowering.program.add_output(view.buffer, declared, name.span());
 }
 
 fn count(n: usize) -> String {

@@ -7,19 +7,19 @@ use syn::{Expr, RangeLimits};
 use super::lowering::Lowering;
 use super::nesting::MAX_STATEMENTS;
 use crate::graph::scope::Scope;
-use crate::meaning::constant;
+use crate::substitution::constant;
 
 /// Lowers an iteration per number, up to the limits of [`super::nesting`].
 pub(super) fn unroll(
     lowering: &mut Lowering<'_>,
     span: Span,
-    turns: std::ops::Range<i128>,
-    mut turn: impl FnMut(&mut Lowering<'_>, i128),
+    iterations: std::ops::Range<i128>,
+    mut iteration: impl FnMut(&mut Lowering<'_>, i128),
 ) {
     let outermost = lowering.nesting.begin_unrolling(lowering.program.next_statement(), span);
-    for value in turns {
-        turn(lowering, value);
-        if let Some(span) = lowering.nesting.count_turn(lowering.program.next_statement()) {
+    for value in iterations {
+        iteration(lowering, value);
+        if let Some(span) = lowering.nesting.count_iteration(lowering.program.next_statement()) {
             // The rest of the loop is not lowered, so its effects are unknown.
             lowering.program.poison_all();
             lowering.report.error(
@@ -47,8 +47,8 @@ pub(super) fn literal_range(scope: &Scope, expr: &Expr) -> Option<(i128, i128)> 
         Expr::Range(range) => range,
         _ => return None,
     };
-    let from = constant(range.start.as_deref()?, scope.meanings())?;
-    let to = constant(range.end.as_deref()?, scope.meanings())?;
+    let from = constant(range.start.as_deref()?, scope.substitutions())?;
+    let to = constant(range.end.as_deref()?, scope.substitutions())?;
     Some(match range.limits {
         RangeLimits::HalfOpen(_) => (from, to),
         RangeLimits::Closed(_) => (from, to.checked_add(1)?),

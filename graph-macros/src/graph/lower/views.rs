@@ -5,15 +5,15 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned;
 use syn::{Expr, RangeLimits};
 
-use super::hosts::host_elsewhere;
-use super::lowering::{Lower, Lowering, Reported};
-use super::places::part_view;
-use crate::dims::Bound;
+use super::hosts::report_misplaced_host_value;
+use super::lowering::{LowerResult, Lowering, Reported};
+use super::places::place_view;
+use crate::dims::DimExpr;
 use crate::graph::scope::{Binding, Borrow, View};
-use crate::meaning::constant;
+use crate::substitution::constant;
 
 /// Returns the view that an expression denotes: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.
-pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<View>> {
+pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<Option<View>> {
     match expr {
         Expr::Paren(inner) => view_of(lowering, &inner.expr),
         Expr::Group(inner) => view_of(lowering, &inner.expr),
@@ -33,7 +33,7 @@ pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<
             Some(Binding::Part(place)) => {
                 let place = place.clone();
                 lowering.place(expr)?;
-                part_view(lowering, &place, expr).map(Some)
+                place_view(lowering, &place, expr).map(Some)
             }
             Some(Binding::Array(..)) => Err(lowering.refuse(
                 expr,
@@ -46,13 +46,13 @@ pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> Lower<Option<
                 "pass an allocation or an argument",
             )),
             Some(Binding::Host { .. }) => match path.path.get_ident() {
-                Some(name) => Err(host_elsewhere(lowering, name)),
+                Some(name) => Err(report_misplaced_host_value(lowering, name)),
                 None => Ok(None),
             },
             Some(Binding::Number) | None => Ok(None),
         },
         Expr::Field(_) => match lowering.place(expr)? {
-            Some(place) => part_view(lowering, &place, expr).map(Some),
+            Some(place) => place_view(lowering, &place, expr).map(Some),
             None => Ok(None),
         },
         Expr::Index(index) => indexed_view(lowering, expr, index),
@@ -64,7 +64,7 @@ pub(super) fn indexed_view(
     lowering: &mut Lowering<'_>,
     expr: &Expr,
     index: &syn::ExprIndex,
-) -> Lower<Option<View>> {
+) -> LowerResult<Option<View>> {
     if let Expr::Path(path) = &*index.expr
         && let Some(Binding::Array(views, array)) =
             path.path.get_ident().and_then(|name| lowering.scope.get(name))
@@ -72,11 +72,11 @@ pub(super) fn indexed_view(
     {
         let (views, array) = (views.clone(), array.clone());
         lowering.names(&index.index);
-        let Some(at) = constant(&index.index, lowering.scope.meanings()) else {
+        let Some(at) = constant(&index.index, lowering.scope.substitutions()) else {
             let (bound, written) = (lowering.bound(&index.index), lowering.substituted(&index.index));
-            let dim = lowering.program.dims.number(bound);
+            let dim = lowering.program.dims.intern(bound);
             lowering.arguments.mention_root(&array);
-            return part_view(lowering, &array.element(dim, &written), expr).map(Some);
+            return place_view(lowering, &array.element(dim, &written), expr).map(Some);
         };
         return match usize::try_from(at).ok().and_then(|at| views.get(at)) {
             Some(view) => Ok(Some(view.clone())),
@@ -89,7 +89,7 @@ pub(super) fn indexed_view(
     if !matches!(&*index.index, Expr::Range(_))
         && let Some(place) = lowering.place(expr)?
     {
-        return part_view(lowering, &place, expr).map(Some);
+        return place_view(lowering, &place, expr).map(Some);
     }
     let Some(view) = view_of(lowering, &index.expr)? else { return Ok(None) };
     let Expr::Range(range) = &*index.index else {
@@ -115,7 +115,7 @@ pub(super) fn indexed_view(
             let end = lowering.bound(end);
             let end = match range.limits {
                 RangeLimits::HalfOpen(_) => end,
-                RangeLimits::Closed(_) => lowering.program.dims.sum(&end, &Bound::constant(1)),
+                RangeLimits::Closed(_) => lowering.program.dims.sum(&end, &DimExpr::constant(1)),
             };
             lowering.program.dims.sum(&view.lo, &end)
         }
@@ -132,7 +132,7 @@ pub(super) fn split_at(
     names: [Option<&Ident>; 2],
     receiver: &Expr,
     at: &Expr,
-) -> Lower<()> {
+) -> LowerResult<()> {
     let Some(view) = view_of(lowering, receiver)? else {
         return Err(lowering.refuse(
             receiver,

@@ -1,15 +1,15 @@
 use super::*;
-use crate::analysis::facts::Access;
+use crate::analysis::facts::AccessClass;
 use crate::syntax::parse;
 
 /// Returns the facts about the parameters of kernel `k`: pointers `p` and `q`, and `s`, an eight-byte number.
-fn facts(body: &str) -> Vec<Parameter> {
+fn facts(body: &str) -> Vec<ParameterFacts> {
     module(&format!(
         ".entry k(.param .u64 p, .param .u64 q, .param .u64 s) {{\n{REGISTERS}{LOADS}{body}\n ret;\n}}"
     ))
 }
 
-fn module(text: &str) -> Vec<Parameter> {
+fn module(text: &str) -> Vec<ParameterFacts> {
     let text = format!(".version 8.0\n.target sm_90\n.address_size 64\n{text}");
     let module = parse(&text).unwrap();
     Analysis::new(&module).kernel("k", &[true, true, false]).parameters
@@ -19,12 +19,12 @@ const REGISTERS: &str = ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<19>; .
 const LOADS: &str =
     "ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u64 %rd3, [s]; setp.eq.s64 %p1, %rd3, 0;\n";
 
-fn verdicts(body: &str) -> (Access, Access) {
+fn verdicts(body: &str) -> (AccessClass, AccessClass) {
     let found = facts(body);
     (found[0].access(), found[1].access())
 }
 
-use Access::{Atomics, Nothing, Reads, Unknown, Writes};
+use AccessClass::{Atomics, Nothing, Reads, Unknown, Writes};
 
 #[test]
 fn loads_and_stores_go_through_what_they_are_based_on() {

@@ -1,15 +1,15 @@
 //! Post-dominators and control dependence.
 //!
 //! [`joins`] runs the dominator algorithm of Cooper, Harvey and Kennedy on the reversed graph, with one virtual exit.
-//! [`dependences`] derives the control dependences from it. Slices, durations and fusion use both.
+//! [`control_dependences`] derives the control dependences from it. Slices, durations and fusion use both.
 
-use crate::coverage::LEAVE;
+use crate::coverage::EXIT_BLOCK;
 
-/// Returns the immediate post-dominator of each block, given the successors of each. [`LEAVE`] is the end of the
+/// Returns the immediate post-dominator of each block, given the successors of each. [`EXIT_BLOCK`] is the end of the
 /// function. A block from which no path reaches an end counts as an end.
-pub(crate) fn joins(successors: &[Vec<u32>]) -> Vec<u32> {
+pub(crate) fn immediate_post_dominators(successors: &[Vec<u32>]) -> Vec<u32> {
     let end = successors.len();
-    let node = |to: u32| if to == LEAVE { end } else { to as usize };
+    let node = |to: u32| if to == EXIT_BLOCK { end } else { to as usize };
     let mut predecessors = vec![Vec::new(); end + 1];
     let mut all: Vec<Vec<usize>> =
         successors.iter().map(|list| list.iter().map(|&to| node(to)).collect()).collect();
@@ -56,7 +56,7 @@ pub(crate) fn joins(successors: &[Vec<u32>]) -> Vec<u32> {
             }
         }
     }
-    join[..end].iter().map(|&at| if at >= end { LEAVE } else { at as u32 }).collect()
+    join[..end].iter().map(|&at| if at >= end { EXIT_BLOCK } else { at as u32 }).collect()
 }
 
 fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
@@ -84,12 +84,12 @@ fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
 
 /// Returns the control dependences of each block: the blocks whose branches directly decide if it runs (Ferrante,
 /// Ottenstein and Warren, "The Program Dependence Graph and Its Use in Optimization", 1987).
-pub(crate) fn dependences(successors: &[Vec<u32>], join: &[u32]) -> Vec<Vec<u32>> {
+pub(crate) fn control_dependences(successors: &[Vec<u32>], join: &[u32]) -> Vec<Vec<u32>> {
     let mut depends = vec![Vec::new(); successors.len()];
     for (at, successors) in successors.iter().enumerate().filter(|(_, all)| all.len() > 1) {
         for &successor in successors {
             let mut runner = successor;
-            while runner != LEAVE && runner != join[at] {
+            while runner != EXIT_BLOCK && runner != join[at] {
                 let depends: &mut Vec<u32> = &mut depends[runner as usize];
                 if depends.last() != Some(&(at as u32)) {
                     depends.push(at as u32);

@@ -1,14 +1,14 @@
 //! Bounds of quotients, remainders, masks and selections: values that no comparison bounds but whose operands are
 //! bounded.
 
-use super::{ATOM, Bounds, DEPTH, MOST_BOUNDS};
+use super::{ATOM, Bounds, MAX_BOUNDS, MAX_DEPTH};
 use crate::analysis::bits;
-use crate::analysis::code::{Place, Source};
+use crate::analysis::code::{Referent, Source};
 use crate::analysis::condition::Fact;
 use crate::analysis::trace::{canonical, definition, parameter};
 use crate::isa::{self, Arithmetic, Bitwise, Operation, Selection};
 use crate::poly::Poly;
-use crate::syntax::{Class, Instruction};
+use crate::syntax::{Instruction, TypeClass};
 
 impl<'a> Bounds<'_, '_, 'a> {
     /// Returns the value of an operation that is not a polynomial of its operands, or of a remainder computed as a
@@ -20,7 +20,7 @@ impl<'a> Bounds<'_, '_, 'a> {
         sources: &[Source<'a>],
         depth: u32,
     ) -> Option<Poly> {
-        let small = |ty: crate::syntax::Type| ty.class() == Class::Float || ty.size() < 4;
+        let small = |ty: crate::syntax::Type| ty.class() == TypeClass::Float || ty.size() < 4;
         if instruction.types().any(small) {
             return None;
         }
@@ -82,8 +82,8 @@ impl<'a> Bounds<'_, '_, 'a> {
         if bounds.is_empty() {
             return None;
         }
-        let bounds = bounds.into_iter().take(MOST_BOUNDS);
-        self.facts.extend(bounds.map(|below| Fact { value, below, joined: true, met: false }));
+        let bounds = bounds.into_iter().take(MAX_BOUNDS);
+        self.facts.extend(bounds.map(|below| Fact { value, below, joined: true, tight: false }));
         Some(Poly::variable(ATOM + value))
     }
 
@@ -111,7 +111,7 @@ impl<'a> Bounds<'_, '_, 'a> {
         let value = match source {
             Source::Constant(value) => return *value >= 0,
             Source::Special(_) => return true,
-            Source::Place(Place::Value(value), 0) if depth < DEPTH => canonical(self.code, *value),
+            Source::Place(Referent::Value(value), 0) if depth < MAX_DEPTH => canonical(self.code, *value),
             _ => return false,
         };
         if self.facts.iter().any(|fact| fact.value == value) {
@@ -143,7 +143,7 @@ impl<'a> Bounds<'_, '_, 'a> {
 
     /// Returns the divisor of a remainder computed as `a - a / by * by` or by a mask.
     fn remainder(&mut self, a: &Source<'a>, taken: &Source<'a>, depth: u32) -> Option<Poly> {
-        let Source::Place(Place::Value(taken), 0) = taken else { return None };
+        let Source::Place(Referent::Value(taken), 0) = taken else { return None };
         let step = definition(self.code, canonical(self.code, *taken))?;
         let instruction = step.instruction.filter(|_| step.guard.is_none())?;
         match (isa::row(instruction.op()).operation, &step.sources[..]) {
@@ -163,11 +163,11 @@ impl<'a> Bounds<'_, '_, 'a> {
 
     /// Returns true if a value is `a / by`.
     fn divides(&mut self, value: &Source<'a>, a: &Source<'a>, by: &Source<'a>, depth: u32) -> bool {
-        let Source::Place(Place::Value(value), 0) = value else { return false };
+        let Source::Place(Referent::Value(value), 0) = value else { return false };
         let Some(step) = definition(self.code, canonical(self.code, *value)) else { return false };
         let operation = step.instruction.map(|instruction| isa::row(instruction.op()).operation);
         let same = |one: &Source<'a>, other: &Source<'a>| match (one, other) {
-            (Source::Place(Place::Value(one), 0), Source::Place(Place::Value(other), 0)) => {
+            (Source::Place(Referent::Value(one), 0), Source::Place(Referent::Value(other), 0)) => {
                 canonical(self.code, *one) == canonical(self.code, *other)
             }
             _ => one == other,
@@ -192,7 +192,7 @@ fn quotient(poly: &Poly, by: &Poly) -> Option<Poly> {
         if coefficient % times != 0 {
             return None;
         }
-        sum = sum.plus(&Poly::of([(&left[..], coefficient / times)]))?;
+        sum = sum.plus(&Poly::from_products([(&left[..], coefficient / times)]))?;
     }
     Some(sum)
 }

@@ -4,8 +4,8 @@
 //! variables. A recursive call, or a call beyond the size limits, uses an instance that all such calls of the
 //! function share.
 
-use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
-use crate::analysis::code::{NONE, Place, Source, Step, StepId};
+use super::{AbstractLocation, Flow, MAX_DEPTH, MAX_STEPS};
+use crate::analysis::code::{NONE, Referent, Source, Step, StepId};
 use crate::analysis::mentions::BUILT_IN;
 use crate::analysis::value::{MEMORY, Origin, Value};
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                 up = above.caller.map(|caller| caller.instance);
             }
             let depth = self.instances[at.instance as usize].depth;
-            if recursive || depth >= MOST_DEPTH || self.effort.steps + code.steps.len() > MOST_STEPS {
+            if recursive || depth >= MAX_DEPTH || self.effort.steps + code.steps.len() > MAX_STEPS {
                 match self.shared.get(name) {
                     Some(&shared) => shared,
                     None => {
@@ -45,27 +45,27 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         callee
     }
 
-    pub(super) fn call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
+    pub(super) fn evaluate_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
         let callee = call.target.and_then(|name| self.callee(StepId { instance, step: at }, name));
-        let Some(callee) = callee else { return self.unknown_call(instance, at, step) };
+        let Some(callee) = callee else { return self.evaluate_unknown_call(instance, at, step) };
         let function = self.instances[callee as usize].code.function;
         let arguments = self.instances[callee as usize].code.arguments.clone();
         let parameters = function.parameters.len();
         for (formal, source) in step.sources.iter().enumerate().take(parameters) {
             let value = arguments[formal];
             match (source, value) {
-                (Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0), NONE)
-                    if !(instance == 0 && matches!(place, Place::Parameter(_))) =>
+                (Source::Place(place @ (Referent::Local(_) | Referent::Parameter(_)), 0), NONE)
+                    if !(instance == 0 && matches!(place, Referent::Parameter(_))) =>
                 {
                     let from = self.object(instance, *place);
-                    let to = self.object(callee, Place::Parameter(formal as u32));
+                    let to = self.object(callee, Referent::Parameter(formal as u32));
                     self.copy_object(from, to);
                 }
                 (_, NONE) => {
                     let given = self.source(instance, source);
                     let size = function.parameters[formal].size().min(16) as u32;
-                    if let Some(to) = self.object(callee, Place::Parameter(formal as u32))
+                    if let Some(to) = self.object(callee, Referent::Parameter(formal as u32))
                         && self.objects[to as usize].store(Some(0), size, &given)
                     {
                         self.changed(to);
@@ -85,7 +85,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
             let formal = parameters + nth;
             match place {
                 Some(place) => {
-                    let from = self.object(callee, Place::Parameter(formal as u32));
+                    let from = self.object(callee, Referent::Parameter(formal as u32));
                     let to = self.object(instance, *place);
                     self.copy_object(from, to);
                 }
@@ -121,12 +121,12 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
     }
 
     /// Evaluates a call that cannot be followed. Some CUDA functions are known; all others may do anything.
-    fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
+    fn evaluate_unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
         if !call.target.is_some_and(|name| self.is_built_in(name)) {
             self.unknown_calls.note(StepId { instance, step: at }, call.target);
             for source in &step.sources {
-                if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source
+                if let Source::Place(place @ (Referent::Local(_) | Referent::Parameter(_)), 0) = source
                     && let Some(object) = self.object(instance, *place)
                 {
                     self.expose(object);
@@ -155,7 +155,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         let mut objects = Vec::new();
         let mut values = Vec::new();
         for source in &step.sources {
-            if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source {
+            if let Source::Place(place @ (Referent::Local(_) | Referent::Parameter(_)), 0) = source {
                 objects.extend(self.object(instance, *place));
             }
             values.push(self.source(instance, source));
@@ -164,7 +164,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         loop {
             for origin in values.drain(..).flat_map(|value| value.origins()) {
                 found.insert(origin);
-                if let Thing::Object(object) = self.origins.thing(origin) {
+                if let AbstractLocation::Object(object) = self.origins.location(origin) {
                     objects.push(object);
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! A kernel with non-null pointers has a form of its own, without the code for null pointers.
 
-use crate::analysis::code::{Code, Globals};
+use crate::analysis::code::{Globals, SsaFunction};
 use crate::analysis::mentions::Mentions;
 use crate::analysis::{nulls, ssa};
 use crate::syntax::Module;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// The kinds of a kernel's parameters according to its declaration: one flag per parameter.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Taken<'p> {
+pub struct ParameterKinds<'p> {
     /// True for pointers.
     pub pointers: &'p [bool],
     /// True for pointers that are not null. Null tests of them have one outcome.
@@ -24,18 +24,18 @@ pub struct Taken<'p> {
 }
 
 /// The analysed functions of a module.
-pub(crate) struct Codes<'m, 'a> {
+pub(crate) struct SsaCache<'m, 'a> {
     pub module: &'m Module<'a>,
     pub globals: Globals<'m, 'a>,
-    known: HashMap<&'a str, Option<Rc<Code<'m, 'a>>>>,
+    known: HashMap<&'a str, Option<Rc<SsaFunction<'m, 'a>>>>,
     /// Kernels specialised for non-null pointers, by name and one flag per parameter.
-    kernels: HashMap<(&'a str, Vec<bool>), Option<Rc<Code<'m, 'a>>>>,
+    kernels: HashMap<(&'a str, Vec<bool>), Option<Rc<SsaFunction<'m, 'a>>>>,
     mentions: OnceCell<Mentions<'m, 'a>>,
 }
 
-impl<'m, 'a> Codes<'m, 'a> {
+impl<'m, 'a> SsaCache<'m, 'a> {
     pub fn new(module: &'m Module<'a>) -> Self {
-        Codes {
+        SsaCache {
             module,
             globals: Globals::new(module),
             known: HashMap::new(),
@@ -50,7 +50,7 @@ impl<'m, 'a> Codes<'m, 'a> {
     }
 
     /// Returns a function by name; `None` if it has no body that can be analysed.
-    pub fn get(&mut self, name: &str) -> Option<Rc<Code<'m, 'a>>> {
+    pub fn get(&mut self, name: &str) -> Option<Rc<SsaFunction<'m, 'a>>> {
         if let Some(known) = self.known.get(name) {
             return known.clone();
         }
@@ -61,7 +61,7 @@ impl<'m, 'a> Codes<'m, 'a> {
     }
 
     /// Returns a kernel by name. `never_null` marks the parameters that are non-null pointers.
-    pub fn kernel(&mut self, name: &str, never_null: &[bool]) -> Option<Rc<Code<'m, 'a>>> {
+    pub fn kernel(&mut self, name: &str, never_null: &[bool]) -> Option<Rc<SsaFunction<'m, 'a>>> {
         if !never_null.contains(&true) {
             return self.get(name);
         }

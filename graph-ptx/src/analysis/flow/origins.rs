@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// An abstract location, or a pointer parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Thing {
+pub(crate) enum AbstractLocation {
     /// The memory that a pointer parameter of the kernel points to.
     Pointer(u32),
     /// A variable of the module.
@@ -24,8 +24,8 @@ pub(crate) enum Thing {
 /// The numbering of abstract locations: one origin per location.
 #[derive(Default)]
 pub(crate) struct OriginTable {
-    things: Vec<Thing>,
-    origins: HashMap<Thing, Origin>,
+    locations: Vec<AbstractLocation>,
+    origins: HashMap<AbstractLocation, Origin>,
     /// True for each origin whose address escaped.
     escaped: Vec<bool>,
     /// True for each origin with dropped address bits.
@@ -34,23 +34,23 @@ pub(crate) struct OriginTable {
 
 impl OriginTable {
     /// Returns the origin of an abstract location.
-    pub fn of(&mut self, thing: Thing) -> Origin {
-        let next = self.things.len() as Origin;
-        let origin = *self.origins.entry(thing).or_insert(next);
+    pub fn origin(&mut self, location: AbstractLocation) -> Origin {
+        let next = self.locations.len() as Origin;
+        let origin = *self.origins.entry(location).or_insert(next);
         if origin == next {
-            self.things.push(thing);
+            self.locations.push(location);
             self.escaped.push(false);
             self.leaked.push(false);
         }
         origin
     }
 
-    pub fn thing(&self, origin: Origin) -> Thing {
-        self.things[origin as usize]
+    pub fn location(&self, origin: Origin) -> AbstractLocation {
+        self.locations[origin as usize]
     }
 
-    pub fn things(&self) -> &[Thing] {
-        &self.things
+    pub fn locations(&self) -> &[AbstractLocation] {
+        &self.locations
     }
 
     /// Marks an origin as escaped. Returns false if it already was.
@@ -65,9 +65,9 @@ impl OriginTable {
     }
 
     /// Returns true if the address of an abstract location has escaped, or bits of it were dropped.
-    pub fn is_exposed(&self, thing: Thing) -> bool {
+    pub fn is_exposed(&self, location: AbstractLocation) -> bool {
         self.origins
-            .get(&thing)
+            .get(&location)
             .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
     }
 

@@ -1,7 +1,7 @@
 //! Kernels that cannot be analysed may do everything that their text can reach.
 
 use super::*;
-use crate::analysis::Access;
+use crate::analysis::AccessClass;
 use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 counter;\n.global .u32 other;\n\
@@ -12,13 +12,13 @@ fn blocks() -> String {
     "@q ret;\n".repeat(10_001)
 }
 
-fn of(body: &str, names: &[&str]) -> Vec<Hidden> {
+fn of(body: &str, names: &[&str]) -> Vec<HiddenState> {
     let text = format!("{HEAD}{body}");
     let module = parse(&text).unwrap();
     let mut analysis = Analysis::new(&module);
     let pointers = |name: &&str| vec![true; module.entry(name).map_or(0, |entry| entry.parameters.len())];
-    let kernels: Vec<Kernel> = names.iter().map(|name| analysis.kernel(name, &pointers(name))).collect();
-    let kernels: Vec<(&str, &Kernel)> = names.iter().copied().zip(&kernels).collect();
+    let kernels: Vec<KernelFacts> = names.iter().map(|name| analysis.kernel(name, &pointers(name))).collect();
+    let kernels: Vec<(&str, &KernelFacts)> = names.iter().copied().zip(&kernels).collect();
     hidden(&mut analysis, &kernels)
 }
 
@@ -34,15 +34,15 @@ const GET: &str = ".entry get(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %rd<4>
 #[test]
 fn what_some_kernel_writes_orders_its_readers() {
     let found = of(&format!("{SET}{GET}"), &["get", "set"]);
-    assert_eq!(found[0], Hidden { reads: vec!["counter".into()], writes: vec![] });
-    assert_eq!(found[1], Hidden { reads: vec![], writes: vec!["counter".into()] });
+    assert_eq!(found[0], HiddenState { reads: vec!["counter".into()], writes: vec![] });
+    assert_eq!(found[1], HiddenState { reads: vec![], writes: vec!["counter".into()] });
     // The writer counts although it is not declared.
     assert_eq!(of(&format!("{SET}{GET}"), &["get"])[0].reads, ["counter"]);
 }
 
 #[test]
 fn what_nobody_writes_orders_nothing() {
-    assert_eq!(of(GET, &["get"])[0], Hidden::default());
+    assert_eq!(of(GET, &["get"])[0], HiddenState::default());
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn texts_that_are_printed_are_read() {
          cvta.global.u64 %rd1, counter; cvta.local.u64 %rd2, depot; st.u64 [%rd2], %rd1; cvta.global.u64 %rd3, text; \
          st.param.b64 [a], %rd3; st.param.b64 [b], %rd2; call (r), vprintf, (a, b); ret; }\n";
     let found = of(&format!("{SET}{text}"), &["k"]);
-    assert_eq!(found[0], Hidden { reads: vec!["counter".into()], writes: vec![] });
+    assert_eq!(found[0], HiddenState { reads: vec!["counter".into()], writes: vec![] });
 }
 
 #[test]
@@ -210,5 +210,5 @@ fn parameters_of_what_is_given_up_are_vouched_for() {
     let all = format!("{HEAD}{text}");
     let module = parse(&all).unwrap();
     let kernel = Analysis::new(&module).kernel("k", &[true]);
-    assert_eq!(kernel.parameters[0].access(), Access::Unknown);
+    assert_eq!(kernel.parameters[0].access(), AccessClass::Unknown);
 }

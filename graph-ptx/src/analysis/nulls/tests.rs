@@ -1,10 +1,10 @@
 //! Kernels that test their pointers for null.
 
-use crate::analysis::{Access, Analysis, Taken};
+use crate::analysis::{AccessClass, Analysis, ParameterKinds};
 use crate::syntax::parse;
 
 /// Returns the accesses through `inp` and `out`, either of which may be null.
-fn accesses(body: &str, never_null: [bool; 2]) -> [Access; 2] {
+fn accesses(body: &str, never_null: [bool; 2]) -> [AccessClass; 2] {
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 inp, .param .u64 out) {{\n\
          .reg .pred %p<9>; .reg .b16 %s<9>; .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>;\n\
@@ -13,8 +13,13 @@ fn accesses(body: &str, never_null: [bool; 2]) -> [Access; 2] {
          {body}\nEND: ret; }}"
     );
     let module = parse(&text).unwrap();
-    let taken = Taken { pointers: &[true, true], never_null: &never_null, scalars: &[], ..Taken::default() };
-    let (kernel, _) = Analysis::new(&module).kernel_and_outline("k", taken, &[]);
+    let taken = ParameterKinds {
+        pointers: &[true, true],
+        never_null: &never_null,
+        scalars: &[],
+        ..ParameterKinds::default()
+    };
+    let (kernel, _) = Analysis::new(&module).kernel_and_slice("k", taken, &[]);
     [0, 1].map(|at| kernel.parameters[at].access())
 }
 
@@ -23,7 +28,7 @@ const STORE: &str = "st.global.f32 [%rd4], %f1;";
 #[test]
 fn code_for_null_is_left_out() {
     let plain = [true, true];
-    let expected = [Access::Reads, Access::Writes];
+    let expected = [AccessClass::Reads, AccessClass::Writes];
     // As a selection, as predicated loads, as branches, through predicates, and through numbers.
     let by_selection = "setp.eq.s64 %p1, %rd1, 0; selp.b64 %rd5, %rd4, %rd3, %p1; ld.global.f32 %f1, [%rd5];";
     let by_guards =
@@ -46,13 +51,13 @@ fn code_for_null_is_left_out() {
         assert_eq!(accesses(&body, plain), expected, "{body}");
         // If `inp` may be null, both are read.
         let [_, out] = accesses(&body, [false, true]);
-        assert_eq!(out, Access::ReadsAndWrites, "{body}");
+        assert_eq!(out, AccessClass::ReadsAndWrites, "{body}");
     }
 }
 
 #[test]
 fn other_tests_stay() {
-    let both = [Access::Reads, Access::ReadsAndWrites];
+    let both = [AccessClass::Reads, AccessClass::ReadsAndWrites];
     // A loaded number, the low half of a pointer, comparisons of two pointers, and a disjunction with one known
     // operand.
     for test in [

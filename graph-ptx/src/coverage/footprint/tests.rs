@@ -1,13 +1,13 @@
 //! Footprints of small kernels; the proof is compared with a list of all bytes.
 
 use super::*;
-use crate::analysis::{Analysis, Taken};
-use crate::coverage::{Launch, Outline};
+use crate::analysis::{Analysis, ParameterKinds};
+use crate::coverage::{BackwardSlice, LaunchInputs};
 use crate::syntax::parse;
 use std::collections::BTreeMap;
 
 /// Returns the slice of the accesses through `x` and `y` of a kernel with two pointers and a number.
-fn outline(body: &str) -> Outline {
+fn slice(body: &str) -> BackwardSlice {
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n\
          .visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n) {{\n\
@@ -19,23 +19,23 @@ fn outline(body: &str) -> Outline {
     );
     let module = parse(&text).unwrap();
     let mut analysis = Analysis::new(&module);
-    let taken = Taken {
+    let taken = ParameterKinds {
         pointers: &[true, true, false],
         never_null: &[],
         scalars: &[false, false, true],
-        ..Taken::default()
+        ..ParameterKinds::default()
     };
-    analysis.accesses("k", taken)
+    analysis.slice_accesses("k", taken)
 }
 
 /// Returns the reads of `x`, the writes of `x`, the reads of `y` and the writes of `y`.
 fn regions(body: &str, grid: [u32; 3], block: [u32; 3], n: Option<u64>) -> Vec<Region> {
     let scalar = |_: u32| n;
-    outline(body).accesses(&Launch { grid, block, scalar: &scalar }).0
+    slice(body).footprint_and_sites(&LaunchInputs { grid, block, scalar: &scalar }).0
 }
 
 fn blocks_apart(one: &Region, other: &Region) -> bool {
-    apart(one, 0, other, 0)
+    blocks_are_disjoint(one, 0, other, 0)
 }
 
 const INDEX: &str = "mad.lo.s32 %r4, %r1, %r2, %r3; setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; \
@@ -131,11 +131,11 @@ fn loaded_data_decides_on_the_access_and_not_on_the_address() {
             st.global.f32 [%rd8], %f1;"
     );
     let found = regions(&body, [4, 1, 1], [256, 1, 1], Some(1000));
-    assert!(matches!(found[3], Region::Anywhere(_)) && matches!(found[0], Region::Touches(_)), "{found:?}");
+    assert!(matches!(found[3], Region::Anywhere(_)) && matches!(found[0], Region::Accesses(_)), "{found:?}");
 }
 
 /// Returns the blocks that access each byte.
-fn bytes(touch: &Touch) -> BTreeMap<i128, Vec<[u64; 3]>> {
+fn bytes(touch: &StridedAccess) -> BTreeMap<i128, Vec<[u64; 3]>> {
     let mut all: BTreeMap<i128, Vec<[u64; 3]>> = BTreeMap::new();
     let [x, y, z] = touch.axes.map(|axis| axis.first..axis.first + axis.count);
     for block in
@@ -165,8 +165,8 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    fn touch(&mut self, strides: [i128; 3], grid: [u64; 3]) -> Touch {
-        let mut axes = [Axis { first: 0, count: 1, stride: None }; 3];
+    fn touch(&mut self, strides: [i128; 3], grid: [u64; 3]) -> StridedAccess {
+        let mut axes = [AxisBlocks { first: 0, count: 1, stride: None }; 3];
         for (at, axis) in axes.iter_mut().enumerate() {
             axis.count = 1 + self.below(grid[at]);
             axis.first = self.below(grid[at] - axis.count + 1);
@@ -176,7 +176,12 @@ impl Random {
         let inner = (0..self.below(3)).map(|_| (coefficients[self.below(12) as usize], 2 + self.below(3)));
         let mut inner: Vec<(i128, u64)> = inner.collect();
         inner.sort_unstable();
-        Touch { bytes: [1, 4, 8][self.below(3) as usize], constant: i128::from(self.below(24)), axes, inner }
+        StridedAccess {
+            bytes: [1, 4, 8][self.below(3) as usize],
+            constant: i128::from(self.below(24)),
+            axes,
+            inner,
+        }
     }
 }
 

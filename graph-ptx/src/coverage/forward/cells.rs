@@ -4,9 +4,9 @@
 //! becomes moves if accesses of earlier members define all its cells in all its threads; a store is elided if nothing
 //! reads its result.
 
-use super::entry::{Change, Entry};
-use super::places::{Place, Relation, relation};
-use crate::coverage::sites::Threads;
+use super::entry::{AccessChange, ChainAccess};
+use super::places::{Relation, ThreadAddresses, relation};
+use crate::coverage::sites::ThreadBox;
 use std::collections::BTreeMap;
 
 /// The key of a cell: the family of its address, its offset in bytes for the thread with index 0, and its size.
@@ -20,16 +20,16 @@ pub(super) struct Cells {
 }
 
 /// The decisions for one buffer.
-pub(super) struct Done {
+pub(super) struct BufferDecision {
     /// The change of each access, if any.
-    pub changes: Vec<Option<Change>>,
+    pub changes: Vec<Option<AccessChange>>,
     /// True if nothing accesses the buffer after the changes.
-    pub left_out: bool,
+    pub elided: bool,
 }
 
 /// The accesses of a buffer.
-struct Buffer<'b, 'm> {
-    entries: &'b [&'b Entry<'m>],
+struct BufferAccesses<'b, 'm> {
+    entries: &'b [&'b ChainAccess<'m>],
     block: [u32; 3],
     loops: &'b dyn Fn(usize) -> bool,
     /// The cells of each access; `None` if registers cannot hold them.
@@ -40,21 +40,21 @@ impl Cells {
     /// Decides the accesses of one buffer, in member order.
     pub fn buffer(
         &mut self,
-        entries: &[&Entry<'_>],
+        entries: &[&ChainAccess<'_>],
         block: [u32; 3],
         loops: &dyn Fn(usize) -> bool,
         ends: bool,
-    ) -> Done {
-        let mut buffer = Buffer { entries, block, loops, cells: Vec::new() };
+    ) -> BufferDecision {
+        let mut buffer = BufferAccesses { entries, block, loops, cells: Vec::new() };
         buffer.cells = entries.iter().map(|entry| buffer.cells_of(entry)).collect();
         buffer.settle();
         let moves = buffer.moves();
         let idle = |at: usize| entries[at].is_idle();
         let loads_go = (0..entries.len()).all(|at| entries[at].stores || moves[at] || idle(at));
-        let left_out = ends && loads_go && entries.iter().all(|entry| !entry.fixed);
-        let goes: Vec<bool> = (0..entries.len())
+        let elided = ends && loads_go && entries.iter().all(|entry| !entry.fixed);
+        let is_elided: Vec<bool> = (0..entries.len())
             .map(|at| match entries[at].stores {
-                true => !entries[at].fixed && (left_out || buffer.is_lost(at, &moves)),
+                true => !entries[at].fixed && (elided || buffer.is_lost(at, &moves)),
                 false => moves[at],
             })
             .collect();
@@ -73,24 +73,24 @@ impl Cells {
                 |key: &&Key| moves[at] || wanted.get(key).is_some_and(|last| entry.member <= *last);
             let cells: Vec<Option<u32>> =
                 keys.iter().map(|key| Some(key).filter(is_wanted).map(&mut register)).collect();
-            let changed = goes[at] || cells.iter().any(Option::is_some);
-            let Entry { at: first, parameter, stores, .. } = *entry;
-            let change = Change { at: first, parameter, stores, stays: !goes[at], cells };
+            let changed = is_elided[at] || cells.iter().any(Option::is_some);
+            let ChainAccess { at: first, parameter, stores, .. } = *entry;
+            let change = AccessChange { at: first, parameter, stores, stays: !is_elided[at], cells };
             (changed && entry.site.is_some()).then_some(change)
         });
-        Done { changes: changes.collect(), left_out }
+        BufferDecision { changes: changes.collect(), elided }
     }
 }
 
 /// Returns true if two accesses of one thread at this distance in bytes share a byte.
-fn meets(place: &Place, other: &Entry<'_>, distance: i128) -> bool {
+fn meets(place: &ThreadAddresses, other: &ChainAccess<'_>, distance: i128) -> bool {
     other.place.is_none_or(|other| distance < place.bytes && distance + other.bytes > 0)
 }
 
-impl Buffer<'_, '_> {
+impl BufferAccesses<'_, '_> {
     /// Returns the cells of an access, one per element. `None` if something writes them in a way that registers
     /// cannot follow.
-    fn cells_of(&self, entry: &Entry<'_>) -> Option<Vec<Key>> {
+    fn cells_of(&self, entry: &ChainAccess<'_>) -> Option<Vec<Key>> {
         if entry.fixed {
             return None;
         }
@@ -101,7 +101,7 @@ impl Buffer<'_, '_> {
             match relation(Some(&place), other.place.as_ref(), self.block) {
                 Relation::Apart => {}
                 Relation::Any => return None,
-                Relation::Own(distance) => {
+                Relation::SameThread(distance) => {
                     if !meets(&place, other, distance) {
                         continue;
                     }
@@ -128,7 +128,7 @@ impl Buffer<'_, '_> {
                         && match relation(Some(&place), other.place.as_ref(), self.block) {
                             Relation::Apart => false,
                             Relation::Any => true,
-                            Relation::Own(distance) => meets(&place, other, distance),
+                            Relation::SameThread(distance) => meets(&place, other, distance),
                         }
                 })
             };
@@ -143,7 +143,7 @@ impl Buffer<'_, '_> {
     /// Returns the loads that become moves.
     fn moves(&self) -> Vec<bool> {
         let mut moves = vec![false; self.entries.len()];
-        let mut held: BTreeMap<Key, Vec<Threads>> = BTreeMap::new();
+        let mut held: BTreeMap<Key, Vec<ThreadBox>> = BTreeMap::new();
         let mut at = 0;
         while at < self.entries.len() {
             let member = self.entries[at].member;
@@ -160,7 +160,7 @@ impl Buffer<'_, '_> {
             }
             for access in at..end {
                 for key in self.cells[access].iter().flatten() {
-                    let sure = self.entries[access].touched.iter().filter(|touched| touched.surely);
+                    let sure = self.entries[access].touched.iter().filter(|touched| touched.is_definite);
                     let boxes = held.entry(*key).or_default();
                     for one in sure {
                         if !one.threads.within(boxes) {
@@ -201,13 +201,13 @@ impl Buffer<'_, '_> {
             match relation(Some(place), load.place.as_ref(), self.block) {
                 Relation::Apart => false,
                 Relation::Any => true,
-                Relation::Own(distance) => meets(place, load, distance),
+                Relation::SameThread(distance) => meets(place, load, distance),
             }
         };
         if (0..self.entries.len()).any(reads) {
             return false;
         }
-        let overwrites = |other: &&Entry<'_>| {
+        let overwrites = |other: &&ChainAccess<'_>| {
             other.stores
                 && other.member > entry.member
                 && other.place.is_some_and(|other| {
@@ -217,8 +217,8 @@ impl Buffer<'_, '_> {
                 })
         };
         let sure = self.entries.iter().copied().filter(|other| overwrites(other));
-        let boxes: Vec<Threads> = sure
-            .flat_map(|other| other.touched.iter().filter(|touched| touched.surely))
+        let boxes: Vec<ThreadBox> = sure
+            .flat_map(|other| other.touched.iter().filter(|touched| touched.is_definite))
             .map(|touched| touched.threads)
             .collect();
         !entry.touched.is_empty() && entry.touched.iter().all(|one| one.threads.within(&boxes))

@@ -1,11 +1,11 @@
 //! The accesses of a chain of launches, and their changes.
 
-use super::places::Place;
-use crate::coverage::sites::Touched;
+use super::places::ThreadAddresses;
+use crate::coverage::sites::ThreadAccess;
 
 /// A changed load or store of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct AccessChange {
     /// The byte offset of the instruction in the file.
     pub at: u32,
     /// The kernel parameter that it accesses memory through.
@@ -21,7 +21,7 @@ pub struct Change {
 
 /// An access of a chain.
 #[derive(Debug)]
-pub(super) struct Entry<'m> {
+pub(super) struct ChainAccess<'m> {
     pub member: usize,
     /// The index among the member's sites; `None` if the access is not one of the known instructions.
     pub site: Option<usize>,
@@ -29,15 +29,15 @@ pub(super) struct Entry<'m> {
     pub parameter: u32,
     pub stores: bool,
     /// The addresses of all threads; `None` if they are unknown.
-    pub place: Option<Place>,
+    pub place: Option<ThreadAddresses>,
     pub element: Option<u32>,
     pub at: u32,
-    pub touched: &'m [Touched],
+    pub touched: &'m [ThreadAccess],
     /// True if the instruction must not change.
     pub fixed: bool,
 }
 
-impl Entry<'_> {
+impl ChainAccess<'_> {
     /// Returns true if no thread makes the access.
     pub fn is_idle(&self) -> bool {
         self.site.is_some() && self.place.is_some() && self.touched.is_empty()

@@ -14,16 +14,16 @@ mod cells;
 mod entry;
 mod places;
 
-use super::sites::Sites;
+use super::sites::AccessSites;
 use cells::Cells;
-pub use entry::Change;
-use entry::Entry;
-use places::Places;
+pub use entry::AccessChange;
+use entry::ChainAccess;
+use places::AddressFamilies;
 use std::collections::BTreeSet;
 
 /// A pointer of a member of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pointer {
+pub struct BufferPointer {
     /// The kernel parameter.
     pub parameter: u32,
     /// The buffer that it points into.
@@ -34,11 +34,11 @@ pub struct Pointer {
 
 /// A launch of a chain.
 #[derive(Clone, Debug)]
-pub struct Member<'m> {
+pub struct ChainMember<'m> {
     /// The loads and stores of its threads.
-    pub sites: &'m Sites,
+    pub sites: &'m AccessSites,
     /// Its pointers.
-    pub pointers: Vec<Pointer>,
+    pub pointers: Vec<BufferPointer>,
     /// True if it uses shared memory.
     pub shares: bool,
     /// True if it depends on which threads of a warp run together.
@@ -49,9 +49,9 @@ pub struct Member<'m> {
 
 /// The registers that hold elements across bodies of a fused kernel, and the changes that use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Forward {
+pub struct ForwardingPlan {
     /// The changed instructions of each member, in text order.
-    pub changes: Vec<Vec<Change>>,
+    pub changes: Vec<Vec<AccessChange>>,
     /// The registers that are first set in each member.
     pub first_set: Vec<Vec<u32>>,
     /// The size of each register in bytes.
@@ -59,7 +59,7 @@ pub struct Forward {
     /// True for each member, except the first, that needs a barrier before it.
     pub barriers: Vec<bool>,
     /// The buffers that nothing accesses any more. Sorted.
-    pub left_out: Vec<u32>,
+    pub elided: Vec<u32>,
     /// The number of loads replaced by moves.
     pub loads: usize,
     /// The number of elided stores.
@@ -73,17 +73,21 @@ pub struct Forward {
 /// # Complexity
 ///
 /// Quadratic in the number of accesses of each buffer.
-pub fn forward(members: &[Member<'_>], block: [u32; 3], ends: &dyn Fn(u32) -> bool) -> Forward {
+pub fn plan_forwarding(
+    members: &[ChainMember<'_>],
+    block: [u32; 3],
+    ends: &dyn Fn(u32) -> bool,
+) -> ForwardingPlan {
     let entries = entries(members);
     let buffers: BTreeSet<u32> = entries.iter().map(|entry| entry.buffer).collect();
     let mut all = Cells::default();
-    let mut found = Forward { changes: vec![Vec::new(); members.len()], ..Forward::default() };
+    let mut found = ForwardingPlan { changes: vec![Vec::new(); members.len()], ..ForwardingPlan::default() };
     for buffer in buffers {
-        let of: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.buffer == buffer).collect();
+        let of: Vec<&ChainAccess<'_>> = entries.iter().filter(|entry| entry.buffer == buffer).collect();
         let loops = |member: usize| members[member].sites.loops;
         let done = all.buffer(&of, block, &loops, ends(buffer));
-        if done.left_out {
-            found.left_out.push(buffer);
+        if done.elided {
+            found.elided.push(buffer);
         }
         for (entry, change) in of.iter().zip(done.changes) {
             let Some(change) = change else { continue };
@@ -111,14 +115,14 @@ pub fn forward(members: &[Member<'_>], block: [u32; 3], ends: &dyn Fn(u32) -> bo
 }
 
 /// Lists the accesses of all members.
-fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
+fn entries<'m>(members: &'m [ChainMember<'m>]) -> Vec<ChainAccess<'m>> {
     let mut entries = Vec::new();
-    let mut places: Vec<(u32, Places)> = Vec::new();
+    let mut places: Vec<(u32, AddressFamilies)> = Vec::new();
     for (at, member) in members.iter().enumerate() {
         let pointer = |parameter: u32| member.pointers.iter().find(|pointer| pointer.parameter == parameter);
         for &(parameter, stores) in &member.sites.others {
             let Some(pointer) = pointer(parameter) else { continue };
-            entries.push(Entry {
+            entries.push(ChainAccess {
                 member: at,
                 site: None,
                 buffer: pointer.buffer,
@@ -133,7 +137,7 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
         }
         for (nth, site) in member.sites.list.iter().enumerate() {
             let Some(pointer) = pointer(site.access.parameter) else { continue };
-            entries.push(Entry {
+            entries.push(ChainAccess {
                 member: at,
                 site: Some(nth),
                 buffer: pointer.buffer,
@@ -146,13 +150,13 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
                 fixed: member.fixed,
             });
             if !places.iter().any(|(buffer, _)| *buffer == pointer.buffer) {
-                places.push((pointer.buffer, Places::default()));
+                places.push((pointer.buffer, AddressFamilies::default()));
             }
         }
     }
     // Accesses with the most known strides determine the families of addresses, so they come first.
-    let known = |entry: &Entry<'_>| {
-        let axes = |touched: &super::sites::Touched| touched.strides.iter().flatten().count();
+    let known = |entry: &ChainAccess<'_>| {
+        let axes = |touched: &super::sites::ThreadAccess| touched.strides.iter().flatten().count();
         entry.touched.iter().map(axes).max().unwrap_or(0)
     };
     let mut order: Vec<usize> = (0..entries.len()).collect();
@@ -174,21 +178,27 @@ fn entries<'m>(members: &'m [Member<'m>]) -> Vec<Entry<'m>> {
 }
 
 /// Returns true for each member, except the first, that needs a barrier before it.
-fn barriers(members: &[Member<'_>], entries: &[Entry<'_>], found: &Forward, block: [u32; 3]) -> Vec<bool> {
-    let goes = |entry: &Entry<'_>| {
+fn barriers(
+    members: &[ChainMember<'_>],
+    entries: &[ChainAccess<'_>],
+    found: &ForwardingPlan,
+    block: [u32; 3],
+) -> Vec<bool> {
+    let is_elided = |entry: &ChainAccess<'_>| {
         let changes = &found.changes[entry.member];
         entry.site.is_some() && changes.iter().any(|change| change.at == entry.at && !change.stays)
     };
-    let mut left: Vec<Vec<&Entry<'_>>> = vec![Vec::new(); members.len()];
-    for entry in entries.iter().filter(|entry| !entry.is_idle() && !goes(entry)) {
+    let mut left: Vec<Vec<&ChainAccess<'_>>> = vec![Vec::new(); members.len()];
+    for entry in entries.iter().filter(|entry| !entry.is_idle() && !is_elided(entry)) {
         left[entry.member].push(entry);
     }
-    let meet = |mine: &Entry<'_>, theirs: &Entry<'_>| {
-        (mine.stores || theirs.stores) && !places::is_own(mine.place.as_ref(), theirs.place.as_ref(), block)
+    let meet = |mine: &ChainAccess<'_>, theirs: &ChainAccess<'_>| {
+        (mine.stores || theirs.stores)
+            && !places::only_same_thread(mine.place.as_ref(), theirs.place.as_ref(), block)
     };
     let crosses = |one: usize, other: usize| {
-        let both = |test: fn(&Member<'_>) -> bool| test(&members[one]) && test(&members[other]);
-        let theirs = |mine: &Entry<'_>| {
+        let both = |test: fn(&ChainMember<'_>) -> bool| test(&members[one]) && test(&members[other]);
+        let theirs = |mine: &ChainAccess<'_>| {
             let of_buffer = left[other].iter().filter(|entry| entry.buffer == mine.buffer);
             of_buffer.copied().any(|theirs| meet(mine, theirs))
         };

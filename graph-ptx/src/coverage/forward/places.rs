@@ -3,11 +3,11 @@
 //! The addresses of an access must be one affine form over `%tid` and `%ctaid`. Two accesses with the same strides
 //! are compared digit by digit, like footprints.
 
-use crate::coverage::sites::Touched;
+use crate::coverage::sites::ThreadAccess;
 
 /// The addresses of an access: `bytes` bytes at `constant + Σ stride · index` in the thread with these indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ThreadAddresses {
     /// The number of the strides. Accesses of one family have the same strides, and the same distance in every
     /// thread.
     pub family: u32,
@@ -21,14 +21,14 @@ pub(super) struct Place {
 
 /// The families of addresses of a buffer.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct AddressFamilies {
     families: Vec<[i128; 6]>,
 }
 
-impl Places {
+impl AddressFamilies {
     /// Returns the addresses of an access whose pointer is at offset `base` in the buffer. `None` if no affine form
     /// gives the address in all threads.
-    pub fn find(&mut self, touched: &[Touched], base: u64, bytes: u32) -> Option<Place> {
+    pub fn find(&mut self, touched: &[ThreadAccess], base: u64, bytes: u32) -> Option<ThreadAddresses> {
         let base = i128::from(base);
         let tids = |axis: usize| {
             let all = touched.iter().map(|touched| touched.threads.0[axis]);
@@ -38,7 +38,13 @@ impl Places {
         let place = |family: usize, strides: &[i128; 6]| {
             let constant = constant(touched, strides)?.checked_add(base)?;
             let tids = [tids(0), tids(1), tids(2)];
-            Some(Place { family: family as u32, constant, strides: *strides, bytes: i128::from(bytes), tids })
+            Some(ThreadAddresses {
+                family: family as u32,
+                constant,
+                strides: *strides,
+                bytes: i128::from(bytes),
+                tids,
+            })
         };
         if let Some(known) =
             self.families.iter().enumerate().find_map(|(family, strides)| place(family, strides))
@@ -52,7 +58,7 @@ impl Places {
 }
 
 /// Returns the constant that gives the addresses of all threads with these strides.
-fn constant(touched: &[Touched], strides: &[i128; 6]) -> Option<i128> {
+fn constant(touched: &[ThreadAccess], strides: &[i128; 6]) -> Option<i128> {
     let mut all: Option<i128> = None;
     for one in touched {
         let mut constant = one.constant;
@@ -75,7 +81,7 @@ fn constant(touched: &[Touched], strides: &[i128; 6]) -> Option<i128> {
 
 /// Returns strides that give the addresses of all threads, if they exist. The stride is 0 along an axis with a single
 /// index.
-fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
+fn strides(touched: &[ThreadAccess]) -> Option<[i128; 6]> {
     let mut strides = [0; 6];
     let mut known = [false; 6];
     for one in touched {
@@ -95,12 +101,12 @@ fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
         else {
             continue;
         };
-        let reduced = |one: &Touched| {
+        let reduced = |one: &ThreadAccess| {
             let index = |at: usize| i128::from(one.threads.0[at].0);
             let others = (0..6).filter(|&at| at != axis && one.strides[at].is_none());
             others.fold(one.constant, |sum, at| sum - strides[at] * index(at))
         };
-        let index = |one: &Touched| i128::from(one.threads.0[axis].0);
+        let index = |one: &ThreadAccess| i128::from(one.threads.0[axis].0);
         let (apart, count) = (reduced(other) - reduced(first), index(other) - index(first));
         if apart % count != 0 {
             return None;
@@ -111,13 +117,17 @@ fn strides(touched: &[Touched]) -> Option<[i128; 6]> {
 }
 
 /// Returns true if no two different threads of a block access the same byte, one by each access.
-pub(super) fn is_own(one: Option<&Place>, other: Option<&Place>, block: [u32; 3]) -> bool {
+pub(super) fn only_same_thread(
+    one: Option<&ThreadAddresses>,
+    other: Option<&ThreadAddresses>,
+    block: [u32; 3],
+) -> bool {
     let (Some(one), Some(other)) = (one, other) else { return false };
     is_own_of_threads(one, other, block).unwrap_or(false)
 }
 
-/// Like [`is_own`]; `None` on overflow.
-fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool> {
+/// Like [`only_same_thread`]; `None` on overflow.
+fn is_own_of_threads(one: &ThreadAddresses, other: &ThreadAddresses, block: [u32; 3]) -> Option<bool> {
     if are_apart(one, other)? {
         return Some(true);
     }
@@ -147,11 +157,11 @@ fn is_own_of_threads(one: &Place, other: &Place, block: [u32; 3]) -> Option<bool
 }
 
 /// Returns true if the two accesses share no byte, in any threads of a block.
-fn are_apart(one: &Place, other: &Place) -> Option<bool> {
+fn are_apart(one: &ThreadAddresses, other: &ThreadAddresses) -> Option<bool> {
     if one.strides[3..] != other.strides[3..] {
         return Some(false);
     }
-    let range = |place: &Place| {
+    let range = |place: &ThreadAddresses| {
         let (mut least, mut most) = (place.constant, place.constant.checked_add(place.bytes)?);
         for (stride, (first, last)) in place.strides.iter().zip(place.tids) {
             let (a, b) = (stride.checked_mul(first.into())?, stride.checked_mul(last.into())?);
@@ -170,18 +180,22 @@ pub(super) enum Relation {
     /// They never share a byte.
     Apart,
     /// Two different threads never share a byte. In each thread the second access is this many bytes after the first.
-    Own(i128),
+    SameThread(i128),
     /// They may share any bytes.
     Any,
 }
 
-pub(super) fn relation(one: Option<&Place>, other: Option<&Place>, block: [u32; 3]) -> Relation {
+pub(super) fn relation(
+    one: Option<&ThreadAddresses>,
+    other: Option<&ThreadAddresses>,
+    block: [u32; 3],
+) -> Relation {
     let (Some(one), Some(other)) = (one, other) else { return Relation::Any };
     if are_apart(one, other) == Some(true) {
         return Relation::Apart;
     }
-    match is_own(Some(one), Some(other), block) {
-        true => Relation::Own(other.constant - one.constant),
+    match only_same_thread(Some(one), Some(other), block) {
+        true => Relation::SameThread(other.constant - one.constant),
         false => Relation::Any,
     }
 }

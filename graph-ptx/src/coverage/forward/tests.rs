@@ -2,8 +2,8 @@
 //! between barriers, in both orders; the final memory must be equal.
 
 use super::*;
-use crate::coverage::Access;
-use crate::coverage::sites::{Site, Threads, Touched};
+use crate::coverage::MemoryInstruction;
+use crate::coverage::sites::{AccessSite, ThreadAccess, ThreadBox};
 use std::collections::HashMap;
 
 const BLOCK: [u64; 3] = [4, 2, 1];
@@ -67,11 +67,11 @@ impl Op {
         (0..self.bytes / self.element).map(move |nth| first + i128::from(nth * self.element))
     }
 
-    fn site(&self, at: u32) -> Site {
+    fn site(&self, at: u32) -> AccessSite {
         let stride = |axis: usize| (self.most[axis] > 1).then_some(self.strides[axis]);
         let one = (0, 1);
-        Site {
-            access: Access {
+        AccessSite {
+            access: MemoryInstruction {
                 note: at,
                 at,
                 parameter: self.buffer,
@@ -79,11 +79,11 @@ impl Op {
                 element: Some(self.element),
                 bytes: self.bytes,
             },
-            touched: Some(vec![Touched {
-                threads: Threads([(0, self.most[0]), (0, self.most[1]), one, one, one, one]),
+            touched: Some(vec![ThreadAccess {
+                threads: ThreadBox([(0, self.most[0]), (0, self.most[1]), one, one, one, one]),
                 constant: self.constant,
                 strides: [stride(0), stride(1), None, None, None, None],
-                surely: !self.maybe,
+                is_definite: !self.maybe,
             }]),
         }
     }
@@ -118,7 +118,7 @@ fn run(
     thread: [u64; 2],
     member: usize,
     memory: &mut Memory,
-    changes: &[Change],
+    changes: &[AccessChange],
     registers: &mut HashMap<u32, u64>,
 ) {
     let mut seen = member as u64 * 1_000 + thread[0] * 10 + thread[1];
@@ -186,28 +186,28 @@ fn memory_is_that_of_the_launches() {
             continue;
         }
         chains += 1;
-        let sites: Vec<Sites> = members
+        let sites: Vec<AccessSites> = members
             .iter()
-            .map(|ops| Sites {
+            .map(|ops| AccessSites {
                 list: (0..).zip(ops).map(|(at, op)| op.site(at)).collect(),
                 others: Vec::new(),
                 loops: false,
             })
             .collect();
-        let pointers: Vec<Pointer> =
-            (0..BUFFERS).map(|at| Pointer { parameter: at, buffer: at, at: Some(0) }).collect();
-        let of = |sites| Member {
+        let pointers: Vec<BufferPointer> =
+            (0..BUFFERS).map(|at| BufferPointer { parameter: at, buffer: at, at: Some(0) }).collect();
+        let of = |sites| ChainMember {
             sites,
             pointers: pointers.clone(),
             shares: false,
             converges: false,
             fixed: false,
         };
-        let all: Vec<Member<'_>> = sites.iter().map(of).collect();
+        let all: Vec<ChainMember<'_>> = sites.iter().map(of).collect();
         // Each buffer that is read first was written before the chain, except for buffer 0.
         let ends = |buffer: u32| buffer == 2;
-        let found = forward(&all, BLOCK.map(|count| count as u32), &ends);
-        (loads, stores, out) = (loads + found.loads, stores + found.stores, out + found.left_out.len());
+        let found = plan_forwarding(&all, BLOCK.map(|count| count as u32), &ends);
+        (loads, stores, out) = (loads + found.loads, stores + found.stores, out + found.elided.len());
         without += found.barriers.iter().filter(|stands| !**stands).count();
 
         let mut expected = Memory::new();
@@ -232,7 +232,7 @@ fn memory_is_that_of_the_launches() {
                 first = end;
             }
             let kept = |memory: &Memory| -> HashMap<(u32, i128), u8> {
-                let left = |entry: &(&(u32, i128), &u8)| !found.left_out.contains(&entry.0.0);
+                let left = |entry: &(&(u32, i128), &u8)| !found.elided.contains(&entry.0.0);
                 memory.iter().filter(left).map(|(at, byte)| (*at, *byte)).collect()
             };
             assert!(kept(&memory) == kept(&expected), "{seed}: {members:#?}\n{found:#?}");
@@ -254,22 +254,22 @@ fn what_is_not_known_is_left_alone() {
         most: [4, 2],
         maybe: false,
     };
-    let sites = |stores: bool, others: Vec<(u32, bool)>| Sites {
+    let sites = |stores: bool, others: Vec<(u32, bool)>| AccessSites {
         list: vec![op(stores).site(0)],
         others,
         loops: false,
     };
-    fn of(at: Option<u64>, sites: &Sites) -> Member<'_> {
-        let pointers = vec![Pointer { parameter: 0, buffer: 0, at }];
-        Member { sites, pointers, shares: false, converges: false, fixed: false }
+    fn of(at: Option<u64>, sites: &AccessSites) -> ChainMember<'_> {
+        let pointers = vec![BufferPointer { parameter: 0, buffer: 0, at }];
+        ChainMember { sites, pointers, shares: false, converges: false, fixed: false }
     }
     let plain = [sites(true, Vec::new()), sites(false, Vec::new())];
-    let found = |one: &Sites, other: &Sites, at: Option<u64>| {
-        forward(&[of(Some(0), one), of(at, other)], [4, 2, 1], &|_| true)
+    let found = |one: &AccessSites, other: &AccessSites, at: Option<u64>| {
+        plan_forwarding(&[of(Some(0), one), of(at, other)], [4, 2, 1], &|_| true)
     };
     let known = found(&plain[0], &plain[1], Some(0));
     assert_eq!(
-        (known.loads, known.stores, &known.left_out[..], &known.barriers[..]),
+        (known.loads, known.stores, &known.elided[..], &known.barriers[..]),
         (1, 1, &[0][..], &[false][..])
     );
     // A setter may change the pointer, or the pointer has another offset.
@@ -280,7 +280,7 @@ fn what_is_not_known_is_left_alone() {
     // An unfollowed access may also read or write the buffer.
     for writes in [true, false] {
         let found = found(&sites(true, vec![(0, writes)]), &plain[1], Some(0));
-        assert_eq!((found.stores, found.left_out.len()), (0, 0));
+        assert_eq!((found.stores, found.elided.len()), (0, 0));
         assert_eq!((found.loads, found.barriers[0]), if writes { (0, true) } else { (1, false) });
     }
 }
@@ -299,19 +299,22 @@ fn a_barrier_stands_between_parts_that_have_shared_memory_or_converge() {
         most: [4, 2],
         maybe: false,
     };
-    let sites =
-        [0, 1, 2].map(|buffer| Sites { list: vec![op(buffer).site(0)], others: Vec::new(), loops: false });
+    let sites = [0, 1, 2].map(|buffer| AccessSites {
+        list: vec![op(buffer).site(0)],
+        others: Vec::new(),
+        loops: false,
+    });
     let barriers = |shares: [bool; 3], converges: [bool; 3]| {
-        let all: Vec<Member<'_>> = (0..3)
-            .map(|at| Member {
+        let all: Vec<ChainMember<'_>> = (0..3)
+            .map(|at| ChainMember {
                 sites: &sites[at],
-                pointers: vec![Pointer { parameter: at as u32, buffer: at as u32, at: Some(0) }],
+                pointers: vec![BufferPointer { parameter: at as u32, buffer: at as u32, at: Some(0) }],
                 shares: shares[at],
                 converges: converges[at],
                 fixed: false,
             })
             .collect();
-        forward(&all, BLOCK.map(|count| count as u32), &|_| false).barriers
+        plan_forwarding(&all, BLOCK.map(|count| count as u32), &|_| false).barriers
     };
     let none = [false; 3];
     assert_eq!(barriers(none, none), [false, false]);

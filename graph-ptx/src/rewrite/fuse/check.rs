@@ -1,19 +1,19 @@
 //! Checks that a body can be followed by another body in the same kernel.
 //!
 //! It rejects instructions whose effect reaches beyond the block or the body, special registers whose value would
-//! change, and barriers that cannot be told apart. `ends` checks threads that exit early.
+//! change, and barriers that cannot be told apart. `early_exits` checks threads that exit early.
 
-use super::ends::{self, is_counted, is_joint};
+use super::early_exits::{self, is_counted, is_joint};
 use crate::analysis::effect::{self, Effect};
-use crate::isa::{Opcode, Register, register};
+use crate::isa::{Opcode, SpecialRegister, register};
 use crate::rewrite::refusal::Refusal;
-use crate::rewrite::uses::names;
-use crate::syntax::{Body, Function, Instruction, Operand, Space, Statement};
+use crate::rewrite::scan::names;
+use crate::syntax::{Body, Function, Instruction, Operand, StateSpace, Statement};
 use std::collections::BTreeSet;
 
 /// The barriers of a body.
 #[derive(Default)]
-pub(super) struct Barriers {
+pub(super) struct BodyBarriers {
     /// Their identifiers.
     pub barriers: BTreeSet<u32>,
     /// The identifiers of barriers with a thread count.
@@ -25,8 +25,12 @@ pub(super) struct Barriers {
 }
 
 /// Checks that a body with blocks of this size can be followed by another body in the same kernel.
-pub(super) fn check(function: &Function<'_>, body: &Body<'_>, block: [u32; 3]) -> Result<Barriers, Refusal> {
-    let mut found = Barriers::default();
+pub(super) fn check(
+    function: &Function<'_>,
+    body: &Body<'_>,
+    block: [u32; 3],
+) -> Result<BodyBarriers, Refusal> {
+    let mut found = BodyBarriers::default();
     let mut synchronises = false;
     for statement in &body.statements {
         if let Statement::Instruction(instruction) = statement {
@@ -36,16 +40,16 @@ pub(super) fn check(function: &Function<'_>, body: &Body<'_>, block: [u32; 3]) -
     }
     found.converges |= synchronises;
     if synchronises {
-        ends::check(function, block)?;
+        early_exits::check(function, block)?;
     }
     Ok(found)
 }
 
-fn check_instruction(instruction: &Instruction<'_>, found: &mut Barriers) -> Result<(), Refusal> {
+fn check_instruction(instruction: &Instruction<'_>, found: &mut BodyBarriers) -> Result<(), Refusal> {
     let line = instruction.line;
     let beyond = || Err(Refusal::Beyond { opcode: instruction.opcode.to_owned(), line });
     let has = |modifier| instruction.has(modifier);
-    let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param));
+    let own = matches!(instruction.space(), Some(StateSpace::Shared | StateSpace::Local | StateSpace::Param));
     match instruction.op() {
         Opcode::Bar | Opcode::Barrier => barrier(instruction, found)?,
         Opcode::Activemask | Opcode::Vote | Opcode::Shfl | Opcode::Match => found.converges = true,
@@ -112,28 +116,28 @@ fn keeps_its_meaning(name: &str) -> bool {
     !matches!(
         register(name),
         Some(
-            Register::Gridid
-                | Register::Clock
-                | Register::ClockHi
-                | Register::Clock64
-                | Register::Globaltimer
-                | Register::GlobaltimerLo
-                | Register::GlobaltimerHi
-                | Register::DynamicSmemSize
-                | Register::TotalSmemSize
-                | Register::AggrSmemSize
-                | Register::ReservedSmem
-                | Register::ReservedSmemCap
-                | Register::ReservedSmemEnd
-                | Register::CurrentGraphExec
-                | Register::PerformanceMonitor
-                | Register::Environment
+            SpecialRegister::Gridid
+                | SpecialRegister::Clock
+                | SpecialRegister::ClockHi
+                | SpecialRegister::Clock64
+                | SpecialRegister::Globaltimer
+                | SpecialRegister::GlobaltimerLo
+                | SpecialRegister::GlobaltimerHi
+                | SpecialRegister::DynamicSmemSize
+                | SpecialRegister::TotalSmemSize
+                | SpecialRegister::AggrSmemSize
+                | SpecialRegister::ReservedSmem
+                | SpecialRegister::ReservedSmemCap
+                | SpecialRegister::ReservedSmemEnd
+                | SpecialRegister::CurrentGraphExec
+                | SpecialRegister::PerformanceMonitor
+                | SpecialRegister::Environment
         )
     )
 }
 
 /// Records the identifier of a block barrier.
-fn barrier(instruction: &Instruction<'_>, found: &mut Barriers) -> Result<(), Refusal> {
+fn barrier(instruction: &Instruction<'_>, found: &mut BodyBarriers) -> Result<(), Refusal> {
     let refuse = || Refusal::Barrier { line: instruction.line };
     if instruction.has("warp") {
         return Ok(());

@@ -2,7 +2,7 @@
 //! and block barriers between them.
 //!
 //! A fused kernel is equivalent to its parts in sequence under one condition: where two parts access the same bytes
-//! and one of them writes, only blocks with the same index may do so (see [`apart`](crate::coverage::apart)).
+//! and one of them writes, only blocks with the same index may do so (see [`blocks_are_disjoint`](crate::coverage::blocks_are_disjoint)).
 //! `bar.sync` then orders the parts like the end of a launch.
 //!
 //! - Each body is in its own scope, so that registers and labels keep their names. It ends at a label, to which its
@@ -13,29 +13,29 @@
 //! - Registers that a body may read before it writes them are zeroed at its beginning: otherwise they would be live
 //!   in all preceding bodies.
 //! - Block and grid sizes that several parts read are read once: see [`sizes`].
-//! - With a [`Forward`], elements stay in registers from body to body (see [`moves`]), and it determines the
+//! - With a [`ForwardingPlan`], elements stay in registers from body to body (see [`moves`]), and it determines the
 //!   barriers.
 
 mod check;
-mod ends;
+mod early_exits;
 mod moves;
 mod part;
 mod shared;
 mod sizes;
 mod uniform;
-mod unset;
+mod uninitialised;
 
-use super::contract;
-use super::head::{self, ACTIVEMASK, LARGE_PARAMETERS, Needs, WAIT};
+use super::contraction;
+use super::head::{self, ACTIVEMASK, HeadRequirements, LARGE_PARAMETERS, WAIT};
 use super::name::free_name;
 use super::refusal::Refusal;
-use super::table::{Fields, LARGEST_TABLE, ParameterPlace, SMALL_TABLE};
-use crate::coverage::Forward;
+use super::table::{FieldLayout, MAX_TABLE_BYTES, ParameterSlot, SMALL_TABLE_BYTES};
+use crate::coverage::ForwardingPlan;
 use crate::syntax::{Module, Parameter};
-use moves::Moves;
-use part::Part;
-use shared::Overlay;
-use sizes::Sizes;
+use moves::ForwardingMoves;
+use part::FusedPart;
+use shared::SharedOverlay;
+use sizes::LaunchSizes;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -51,12 +51,12 @@ pub struct Fusion<'f, 'a> {
     /// True if it begins with `griddepcontrol.wait`.
     pub waits: bool,
     /// The elements that stay in registers, if any.
-    pub forward: Option<&'f Forward>,
+    pub forward: Option<&'f ForwardingPlan>,
 }
 
 /// Facts about a kernel that can be a part of a fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fusible {
+pub struct FusibleFacts {
     /// True if it uses shared memory.
     pub shares: bool,
     /// True if its threads wait for each other, or if it depends on which threads of a warp run together.
@@ -73,7 +73,7 @@ pub struct FusedTable {
     /// Its alignment.
     pub align: u32,
     /// The positions of the parameters of each part.
-    pub parts: Vec<Vec<ParameterPlace>>,
+    pub parts: Vec<Vec<ParameterSlot>>,
     /// The offset of a word that must be 0, if the kernel reads one.
     pub zero: Option<u32>,
 }
@@ -81,17 +81,18 @@ pub struct FusedTable {
 impl FusedTable {
     /// Returns the table for parts with these parameters, with a zero word if `zero` is true. `None` if it would
     /// exceed `most` bytes.
-    pub fn of<'p, 'a: 'p>(
+    pub fn new<'p, 'a: 'p>(
         parts: impl IntoIterator<Item = &'p [Parameter<'a>]>,
         zero: bool,
         most: u32,
     ) -> Option<Self> {
-        let mut fields = Fields::new();
-        let all: Option<Vec<_>> = parts.into_iter().map(|parameters| fields.all(parameters)).collect();
+        let mut fields = FieldLayout::new();
+        let all: Option<Vec<_>> =
+            parts.into_iter().map(|parameters| fields.add_parameters(parameters)).collect();
         let all = all?;
-        let zero = if zero { Some(fields.one(4, 4)?) } else { None };
+        let zero = if zero { Some(fields.add(4, 4)?) } else { None };
         let bytes =
-            u32::try_from(fields.end.max(4)).ok().filter(|&bytes| bytes <= most.min(LARGEST_TABLE))?;
+            u32::try_from(fields.end.max(4)).ok().filter(|&bytes| bytes <= most.min(MAX_TABLE_BYTES))?;
         Some(FusedTable { bytes, align: fields.align as u32, parts: all, zero })
     }
 }
@@ -107,14 +108,14 @@ const ROW: [u32; 3] = [32, 1, 1];
 ///
 /// # Errors
 /// The reason that it cannot.
-pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
+pub fn fusible(module: &Module<'_>, entry: &str) -> Result<FusibleFacts, Refusal> {
     let name = free_name(module, "fused");
     let fusion = Fusion { parts: &[(module, entry)], name: &name, block: ROW, waits: false, forward: None };
     fused(&fusion)?;
-    let part = Part::new(module, entry, 0, ROW)?;
+    let part = FusedPart::new(module, entry, 0, ROW)?;
     let shares = !part.shared.is_empty() || part.copies;
-    let fixed = contract::depends_on_uses(part.function);
-    Ok(Fusible { shares, converges: part.converges, fixed })
+    let fixed = contraction::depends_on_uses(part.function);
+    Ok(FusibleFacts { shares, converges: part.converges, fixed })
 }
 
 /// Returns the text of a module with the fused kernel, and the positions of its parameters.
@@ -127,20 +128,20 @@ pub fn fusible(module: &Module<'_>, entry: &str) -> Result<Fusible, Refusal> {
 /// The reason that the parts cannot be fused.
 pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
     let prefix = free_prefix(fusion)?;
-    let mut parts: Vec<Part<'_, '_>> = Vec::with_capacity(fusion.parts.len());
+    let mut parts: Vec<FusedPart<'_, '_>> = Vec::with_capacity(fusion.parts.len());
     for &(module, entry) in fusion.parts {
         let known =
             parts.iter().find(|part| std::ptr::eq(part.module, module) && part.function.name == entry);
         let part = match known {
             Some(known) => known.clone(),
-            None => Part::new(module, entry, parts.len(), fusion.block)?,
+            None => FusedPart::new(module, entry, parts.len(), fusion.block)?,
         };
         parts.push(part);
     }
     let zero = fusion.forward.is_some_and(|forward| !forward.cells.is_empty());
     let all = || parts.iter().map(|part| part.function.parameters.as_slice());
-    let table =
-        FusedTable::of(all(), zero, LARGEST_TABLE).ok_or(Refusal::Table { capacity: parts.len() as u32 })?;
+    let table = FusedTable::new(all(), zero, MAX_TABLE_BYTES)
+        .ok_or(Refusal::Table { capacity: parts.len() as u32 })?;
     let mut needs = common_head(&parts)?;
     if fusion.waits {
         needs = needs.and(WAIT);
@@ -148,11 +149,11 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
     if table.zero.is_some() {
         needs = needs.and(ACTIVEMASK);
     }
-    if table.bytes > SMALL_TABLE {
+    if table.bytes > SMALL_TABLE_BYTES {
         needs = needs.and(LARGE_PARAMETERS);
     }
     let mut text = head_of(&parts, needs)?;
-    let overlay = Overlay::of(parts.iter().map(|part| part.shared.as_slice()), &prefix);
+    let overlay = SharedOverlay::new(parts.iter().map(|part| part.shared.as_slice()), &prefix);
     let mut seen = BTreeSet::new();
     for part in &parts {
         if seen.insert(part.number) {
@@ -167,15 +168,15 @@ pub fn fused(fusion: &Fusion<'_, '_>) -> Result<(String, FusedTable), Refusal> {
 /// Writes the kernel.
 fn write(
     fusion: &Fusion<'_, '_>,
-    parts: &[Part<'_, '_>],
+    parts: &[FusedPart<'_, '_>],
     prefix: &str,
     table: &FusedTable,
-    overlay: &Overlay<'_>,
+    overlay: &SharedOverlay<'_>,
     text: &mut String,
 ) -> Result<(), Refusal> {
     let barrier = free_barrier(parts)?;
-    let none = Forward::default();
-    let moves = Moves::new(fusion.forward.unwrap_or(&none), prefix, table.zero);
+    let none = ForwardingPlan::default();
+    let moves = ForwardingMoves::new(fusion.forward.unwrap_or(&none), prefix, table.zero);
     let [x, y, z] = fusion.block;
     let required = parts.iter().any(|part| part.function.performance(".reqntid").is_some());
     let size = if required { ".reqntid" } else { ".maxntid" };
@@ -195,7 +196,7 @@ fn write(
         text.push_str("griddepcontrol.wait;\n");
     }
     moves.declare(text);
-    let sizes = Sizes::of(parts.iter().map(|part| part.function), prefix);
+    let sizes = LaunchSizes::new(parts.iter().map(|part| part.function), prefix);
     sizes.declare(text);
     for (at, (part, places)) in parts.iter().zip(&table.parts).enumerate() {
         if at > 0 && moves.barrier(at) {
@@ -229,7 +230,7 @@ fn free_prefix(fusion: &Fusion<'_, '_>) -> Result<String, Refusal> {
 
 /// Returns an identifier for the barrier between the parts. Identifier 0 may also be used by barriers of a part that
 /// all threads pass: a thread at the end of its body has passed all of them.
-fn free_barrier(parts: &[Part<'_, '_>]) -> Result<u32, Refusal> {
+fn free_barrier(parts: &[FusedPart<'_, '_>]) -> Result<u32, Refusal> {
     let counted: BTreeSet<u32> = parts.iter().flat_map(|part| part.counted.iter().copied()).collect();
     let used = |id: &u32| parts.iter().any(|part| part.barriers.contains(id));
     match counted.contains(&0) {
@@ -239,15 +240,16 @@ fn free_barrier(parts: &[Part<'_, '_>]) -> Result<u32, Refusal> {
 }
 
 /// Returns the highest version and target of the parts.
-fn common_head(parts: &[Part<'_, '_>]) -> Result<Needs, Refusal> {
+fn common_head(parts: &[FusedPart<'_, '_>]) -> Result<HeadRequirements, Refusal> {
     let mut needs = head::NOTHING;
     for part in parts {
-        needs = needs.and(Needs { version: part.module.version, architecture: head::number(part.module)? });
+        needs = needs
+            .and(HeadRequirements { version: part.module.version, architecture: head::number(part.module)? });
     }
     Ok(needs)
 }
 
-fn head_of(parts: &[Part<'_, '_>], needs: Needs) -> Result<String, Refusal> {
+fn head_of(parts: &[FusedPart<'_, '_>], needs: HeadRequirements) -> Result<String, Refusal> {
     let mut best: Option<&Module<'_>> = None;
     for part in parts {
         let module = part.module;

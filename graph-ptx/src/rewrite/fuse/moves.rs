@@ -10,23 +10,23 @@
 //! rematerialised.
 
 use crate::analysis::effect::{self, Effect};
-use crate::coverage::{Change, Forward};
+use crate::coverage::{AccessChange, ForwardingPlan};
 use crate::rewrite::edit::Edits;
 use crate::syntax::{Instruction, Operand, Type};
 use std::fmt::Write;
 
 /// The changed loads and stores of all parts.
-pub(super) struct Moves<'f> {
-    forward: &'f Forward,
+pub(super) struct ForwardingMoves<'f> {
+    forward: &'f ForwardingPlan,
     prefix: &'f str,
     /// The offset of the zero word among the parameters.
     zero: Option<u32>,
 }
 
-impl<'f> Moves<'f> {
+impl<'f> ForwardingMoves<'f> {
     /// Prepares the changes of all parts. `zero` is the offset of the zero word among the parameters.
-    pub fn new(forward: &'f Forward, prefix: &'f str, zero: Option<u32>) -> Moves<'f> {
-        Moves { forward, prefix, zero }
+    pub fn new(forward: &'f ForwardingPlan, prefix: &'f str, zero: Option<u32>) -> ForwardingMoves<'f> {
+        ForwardingMoves { forward, prefix, zero }
     }
 
     /// Returns true if there is a barrier before a part.
@@ -60,7 +60,7 @@ impl<'f> Moves<'f> {
     }
 
     /// Returns the change of an instruction of a part, if any.
-    pub fn change(&self, part: usize, instruction: &Instruction<'_>) -> Option<&Change> {
+    pub fn change(&self, part: usize, instruction: &Instruction<'_>) -> Option<&AccessChange> {
         let changes = self.forward.changes.get(part)?;
         let at = changes.binary_search_by_key(&instruction.span.start, |change| change.at).ok()?;
         Some(&changes[at])
@@ -71,7 +71,7 @@ impl<'f> Moves<'f> {
     }
 
     /// Writes the moves of a changed instruction: in its place, or after it if it stays.
-    pub fn apply(&self, instruction: &Instruction<'_>, change: &Change, edits: &mut Edits) {
+    pub fn apply(&self, instruction: &Instruction<'_>, change: &AccessChange, edits: &mut Edits) {
         let guard = instruction.guard.map_or(String::new(), |guard| {
             format!("@{}{} ", if guard.negated { "!" } else { "" }, guard.register)
         });

@@ -3,28 +3,28 @@
 //! A part must pass the checks of batching and waiting, must not call functions, and must not spin or add two
 //! products.
 
-use super::check::{self, Barriers};
-use super::moves::Moves;
-use super::shared::Overlay;
-use super::sizes::Sizes;
-use super::unset;
+use super::check::{self, BodyBarriers};
+use super::moves::ForwardingMoves;
+use super::shared::SharedOverlay;
+use super::sizes::LaunchSizes;
+use super::uninitialised;
 use crate::analysis::mentions::addresses;
 use crate::isa::{self, ControlFlow};
 use crate::rewrite::edit::Edits;
 use crate::rewrite::refusal::Refusal;
-use crate::rewrite::table::ParameterPlace;
-use crate::rewrite::uses::{Scan, names};
-use crate::rewrite::wait::{coherent_loads, first_statement, line_of};
-use crate::rewrite::{contract, spin, variables};
+use crate::rewrite::scan::{ModuleScan, names};
+use crate::rewrite::table::ParameterSlot;
+use crate::rewrite::wait::{first_statement_position, line_of, replace_constant_loads};
+use crate::rewrite::{contraction, spin, variables};
 use crate::syntax::{
-    Class, Function, Instruction, Item, Module, Names, Operand, Space, Span, Statement, Variable,
+    Function, Instruction, Item, Module, Names, Operand, Span, StateSpace, Statement, TypeClass, Variable,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A part of a fused kernel.
 #[derive(Clone)]
-pub(super) struct Part<'m, 'a> {
+pub(super) struct FusedPart<'m, 'a> {
     pub module: &'m Module<'a>,
     pub function: &'m Function<'a>,
     /// The same for equal parts; used in the names of its variables.
@@ -44,7 +44,7 @@ pub(super) struct Part<'m, 'a> {
     zeroes: String,
 }
 
-impl<'m, 'a> Part<'m, 'a> {
+impl<'m, 'a> FusedPart<'m, 'a> {
     /// Checks an entry, for blocks of this size.
     pub fn new(module: &'m Module<'a>, entry: &str, number: usize, block: [u32; 3]) -> Result<Self, Refusal> {
         if module.target.contains(&"debug") {
@@ -53,11 +53,12 @@ impl<'m, 'a> Part<'m, 'a> {
         if module.address_size != 64 {
             return Err(Refusal::Head("its addresses have 32 bits".to_owned()));
         }
-        let mut scan = Scan::new(module);
+        let mut scan = ModuleScan::new(module);
         let closure = scan.closure(entry)?;
         let uses = scan.uses(closure[0]);
         let function = uses.function;
-        if let Some(opaque) = function.parameters.iter().find(|parameter| parameter.class() == Class::Opaque)
+        if let Some(opaque) =
+            function.parameters.iter().find(|parameter| parameter.class() == TypeClass::Opaque)
         {
             return Err(Refusal::Opaque(opaque.name.to_owned()));
         }
@@ -65,8 +66,8 @@ impl<'m, 'a> Part<'m, 'a> {
             return Err(why);
         }
         let Some(body) = &function.body else { return Err(Refusal::NoEntry(entry.to_owned())) };
-        let Barriers { barriers, counted, copies, converges } = check::check(function, body, block)?;
-        if let Some(line) = contract::sum_of_products(function) {
+        let BodyBarriers { barriers, counted, copies, converges } = check::check(function, body, block)?;
+        if let Some(line) = contraction::sum_of_products(function) {
             return Err(Refusal::Contraction { line });
         }
         if let Some(line) = spin::spins(&scan, &closure) {
@@ -85,25 +86,36 @@ impl<'m, 'a> Part<'m, 'a> {
             _ => None,
         });
         let mut shared: Vec<&Variable<'a>> =
-            of_body.clone().filter(|variable| variable.space == Space::Shared).collect();
+            of_body.clone().filter(|variable| variable.space == StateSpace::Shared).collect();
         let mut copied = Vec::new();
         for &variable in &all {
             let refuse = |why| Err(Refusal::Variable { name: variable.name.to_owned(), why });
             let of_module = scan.variable(variable.name).is_some_and(|other| std::ptr::eq(other, variable));
             match variable.space {
-                Space::Shared => shared.push(variable),
-                Space::Global | Space::Const if !of_module => {
+                StateSpace::Shared => shared.push(variable),
+                StateSpace::Global | StateSpace::Const if !of_module => {
                     return refuse("which is declared in the kernel");
                 }
-                Space::Global | Space::Const if !addresses(variable).is_empty() => {
+                StateSpace::Global | StateSpace::Const if !addresses(variable).is_empty() => {
                     return refuse("which holds addresses");
                 }
-                Space::Global | Space::Const => copied.push(variable),
+                StateSpace::Global | StateSpace::Const => copied.push(variable),
                 _ => return refuse("which is not in global, constant or shared memory"),
             }
         }
-        let zeroes = unset::zeroes(body);
-        Ok(Part { module, function, number, shared, copied, barriers, counted, copies, converges, zeroes })
+        let zeroes = uninitialised::zeroes(body);
+        Ok(FusedPart {
+            module,
+            function,
+            number,
+            shared,
+            copied,
+            barriers,
+            counted,
+            copies,
+            converges,
+            zeroes,
+        })
     }
 
     /// Returns the number of a performance directive, if the entry has it.
@@ -142,17 +154,17 @@ impl<'m, 'a> Part<'m, 'a> {
         &self,
         at: usize,
         prefix: &str,
-        places: &[ParameterPlace],
-        overlay: &Overlay<'a>,
-        sizes: &Sizes<'a>,
-        moves: &Moves<'_>,
+        places: &[ParameterSlot],
+        overlay: &SharedOverlay<'a>,
+        sizes: &LaunchSizes<'a>,
+        moves: &ForwardingMoves<'_>,
     ) -> Result<String, Refusal> {
         let Some(body) = &self.function.body else {
             return Err(Refusal::NoEntry(self.function.name.to_owned()));
         };
         let mut edits = Edits::default();
-        edits.insert(first_statement(body), self.zeroes.as_str());
-        let renaming = Renaming { part: self, names: Names::new(body), prefix, places, overlay, sizes };
+        edits.insert(first_statement_position(body), self.zeroes.as_str());
+        let renaming = PartRenaming { part: self, names: Names::new(body), prefix, places, overlay, sizes };
         let mut removed = BTreeSet::new();
         for statement in &body.statements {
             match statement {
@@ -172,7 +184,7 @@ impl<'m, 'a> Part<'m, 'a> {
                     renaming.instruction(instruction, &mut edits)?;
                 }
                 Statement::Variable(_, variable)
-                    if variable.space == Space::Shared && removed.insert(variable.span.start) =>
+                    if variable.space == StateSpace::Shared && removed.insert(variable.span.start) =>
                 {
                     edits.replace(variable.span, "");
                 }
@@ -180,7 +192,7 @@ impl<'m, 'a> Part<'m, 'a> {
                 _ => {}
             }
         }
-        coherent_loads(self.module, self.function, &mut edits, |instruction| {
+        replace_constant_loads(self.module, self.function, &mut edits, |instruction| {
             moves.change(at, instruction).is_none_or(|change| change.stays)
         });
         self.apply(&mut edits, body.span)
@@ -188,16 +200,16 @@ impl<'m, 'a> Part<'m, 'a> {
 }
 
 /// The new names of parameters and variables in a body.
-struct Renaming<'r, 'm, 'a> {
-    part: &'r Part<'m, 'a>,
+struct PartRenaming<'r, 'm, 'a> {
+    part: &'r FusedPart<'m, 'a>,
     names: Names<'m, 'a>,
     prefix: &'r str,
-    places: &'r [ParameterPlace],
-    overlay: &'r Overlay<'a>,
-    sizes: &'r Sizes<'a>,
+    places: &'r [ParameterSlot],
+    overlay: &'r SharedOverlay<'a>,
+    sizes: &'r LaunchSizes<'a>,
 }
 
-impl<'a> Renaming<'_, '_, 'a> {
+impl<'a> PartRenaming<'_, '_, 'a> {
     fn instruction(&self, instruction: &Instruction<'a>, edits: &mut Edits) -> Result<(), Refusal> {
         for operand in &instruction.operands {
             let mut inner = Vec::new();
@@ -216,7 +228,7 @@ impl<'a> Renaming<'_, '_, 'a> {
         let line = instruction.line;
         if let Some(binding) = self.names.resolve(instruction.scope, name) {
             return Ok(match binding.variable.space {
-                Space::Shared => self.overlay.place(binding.variable),
+                StateSpace::Shared => self.overlay.place(binding.variable),
                 _ => None,
             });
         }
@@ -249,11 +261,13 @@ impl<'a> Renaming<'_, '_, 'a> {
         let refuse = || Refusal::Overlap { line: instruction.line };
         let span = self.part.module.span_of(name);
         let rest = self.part.module.text.get(span.end as usize..).ok_or_else(refuse)?;
-        let (own, behind) = match operand {
+        let (own, length) = match operand {
             Operand::Name(_) => (0, 0),
-            Operand::Address(address) if address.offset == 0 => (0, behind(rest).unwrap_or(0)),
-            Operand::Address(address) => (address.offset, behind(rest).ok_or_else(refuse)?),
-            Operand::Offset { offset, elements: false, .. } => (*offset, behind(rest).ok_or_else(refuse)?),
+            Operand::Address(address) if address.offset == 0 => (0, offset_length(rest).unwrap_or(0)),
+            Operand::Address(address) => (address.offset, offset_length(rest).ok_or_else(refuse)?),
+            Operand::Offset { offset, elements: false, .. } => {
+                (*offset, offset_length(rest).ok_or_else(refuse)?)
+            }
             _ => return Err(refuse()),
         };
         let text = match own.checked_add(offset).ok_or_else(refuse)? {
@@ -261,13 +275,13 @@ impl<'a> Renaming<'_, '_, 'a> {
             offset if offset < 0 => return Err(refuse()),
             offset => format!("{to}+{offset}"),
         };
-        edits.replace(Span { start: span.start, end: span.end + behind }, text);
+        edits.replace(Span { start: span.start, end: span.end + length }, text);
         Ok(())
     }
 }
 
 /// Returns the length of a leading `+8` or `+-8`.
-fn behind(text: &str) -> Option<u32> {
+fn offset_length(text: &str) -> Option<u32> {
     let after = text.trim_start().strip_prefix(['+', '-'])?.trim_start();
     let after = after.strip_prefix('-').unwrap_or(after);
     let digits = after.len() - after.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// The location of a variable in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum SharedLocation {
     /// At this offset in the static memory that all parts share.
     Static(u64),
     /// At the beginning of the dynamic shared memory.
@@ -16,38 +16,43 @@ pub(super) enum Home {
 }
 
 /// The shared memory layout of all parts.
-pub(super) struct Overlay<'a> {
+pub(super) struct SharedOverlay<'a> {
     prefix: String,
     /// The location of each variable of a part, by the address of its declaration.
-    homes: BTreeMap<*const Variable<'a>, Home>,
+    locations: BTreeMap<*const Variable<'a>, SharedLocation>,
     bytes: u64,
     align: u64,
     /// The alignment of the dynamic shared memory, if a part uses it.
     dynamic: Option<u64>,
 }
 
-impl<'a> Overlay<'a> {
+impl<'a> SharedOverlay<'a> {
     /// Lays out the shared variables of each part.
-    pub fn of<'m>(parts: impl Iterator<Item = &'m [&'m Variable<'a>]>, prefix: &str) -> Overlay<'a>
+    pub fn new<'m>(parts: impl Iterator<Item = &'m [&'m Variable<'a>]>, prefix: &str) -> SharedOverlay<'a>
     where
         'a: 'm,
     {
-        let mut overlay =
-            Overlay { prefix: prefix.to_owned(), homes: BTreeMap::new(), bytes: 0, align: 16, dynamic: None };
+        let mut overlay = SharedOverlay {
+            prefix: prefix.to_owned(),
+            locations: BTreeMap::new(),
+            bytes: 0,
+            align: 16,
+            dynamic: None,
+        };
         for part in parts {
             let mut end = 0u64;
             for &variable in part {
                 let align = variable.align().max(1);
                 let home = if variable.linkage == Linkage::Extern {
                     overlay.dynamic = overlay.dynamic.max(Some(align));
-                    Home::Dynamic
+                    SharedLocation::Dynamic
                 } else {
                     let start = end.next_multiple_of(align);
                     end = start.saturating_add(variable.size());
                     overlay.align = overlay.align.max(align);
-                    Home::Static(start)
+                    SharedLocation::Static(start)
                 };
-                overlay.homes.insert(std::ptr::from_ref(variable), home);
+                overlay.locations.insert(std::ptr::from_ref(variable), home);
             }
             overlay.bytes = overlay.bytes.max(end);
         }
@@ -56,7 +61,7 @@ impl<'a> Overlay<'a> {
 
     /// Declares the memory.
     pub fn declare(&self, text: &mut String) {
-        let Overlay { prefix, bytes, align, .. } = self;
+        let SharedOverlay { prefix, bytes, align, .. } = self;
         if *bytes > 0 {
             let _ = writeln!(text, ".shared .align {align} .b8 {prefix}shared[{bytes}];");
         }
@@ -68,9 +73,9 @@ impl<'a> Overlay<'a> {
     /// Returns the name and the offset of a variable's memory.
     pub fn place(&self, variable: &Variable<'a>) -> Option<(String, i64)> {
         let prefix = &self.prefix;
-        Some(match self.homes.get(&std::ptr::from_ref(variable))? {
-            Home::Static(offset) => (format!("{prefix}shared"), i64::try_from(*offset).ok()?),
-            Home::Dynamic => (format!("{prefix}dynamic"), 0),
+        Some(match self.locations.get(&std::ptr::from_ref(variable))? {
+            SharedLocation::Static(offset) => (format!("{prefix}shared"), i64::try_from(*offset).ok()?),
+            SharedLocation::Dynamic => (format!("{prefix}dynamic"), 0),
         })
     }
 }

@@ -3,19 +3,19 @@
 //! They are equal in all parts, but the assembler does not know it: each part would load them from the constant bank,
 //! which takes longer than its arithmetic, and compute the same index again.
 
-use crate::isa::{Opcode, Threads, component, register};
+use crate::isa::{Opcode, ThreadRelation, component, register};
 use crate::syntax::{Function, Instruction, Operand, Statement, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// The registers for sizes that more than one part reads, by special register.
-pub(super) struct Sizes<'a> {
+pub(super) struct LaunchSizes<'a> {
     registers: BTreeMap<&'a str, String>,
 }
 
-impl<'a> Sizes<'a> {
+impl<'a> LaunchSizes<'a> {
     /// Finds the sizes that the parts read.
-    pub fn of<'m>(parts: impl Iterator<Item = &'m Function<'a>>, prefix: &str) -> Sizes<'a>
+    pub fn new<'m>(parts: impl Iterator<Item = &'m Function<'a>>, prefix: &str) -> LaunchSizes<'a>
     where
         'a: 'm,
     {
@@ -32,7 +32,7 @@ impl<'a> Sizes<'a> {
         }
         let shared = readers.into_iter().filter(|(_, readers)| readers.len() > 1);
         let named = |(at, (name, _))| (name, format!("{prefix}s{at}"));
-        Sizes { registers: shared.enumerate().map(named).collect() }
+        LaunchSizes { registers: shared.enumerate().map(named).collect() }
     }
 
     /// Declares and initialises the registers.
@@ -56,6 +56,6 @@ fn size<'a>(instruction: &Instruction<'a>) -> Option<&'a str> {
         return None;
     }
     let Some(Operand::Name(name)) = instruction.operands.get(1) else { return None };
-    let sizes = matches!(register(name)?.threads(), Threads::BlockSize | Threads::GridSize);
+    let sizes = matches!(register(name)?.threads(), ThreadRelation::BlockSize | ThreadRelation::GridSize);
     (sizes && component(name).is_some_and(|axis| axis < 3)).then_some(*name)
 }

@@ -1,7 +1,7 @@
 //! Fused kernels as text, and kernels that are rejected.
 
 use super::*;
-use crate::coverage::Change;
+use crate::coverage::AccessChange;
 use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
@@ -289,14 +289,19 @@ fn elements_in_registers_are_mixed_with_a_zero() {
     ];
     let modules = [&texts[0], &texts[1]].map(|text| parse(text).unwrap());
     let at = |text: &str, what: &str| text.find(what).unwrap() as u32;
-    let change =
-        |at: u32| Change { at, parameter: 0, stores: true, stays: false, cells: vec![Some(0), Some(1)] };
-    let forward = Forward {
+    let change = |at: u32| AccessChange {
+        at,
+        parameter: 0,
+        stores: true,
+        stays: false,
+        cells: vec![Some(0), Some(1)],
+    };
+    let forward = ForwardingPlan {
         changes: vec![vec![change(at(&texts[0], "@%p1 st"))], vec![change(at(&texts[1], "ld.global.v2"))]],
         first_set: vec![vec![0, 1], Vec::new()],
         cells: vec![4, 4],
         barriers: vec![false],
-        ..Forward::default()
+        ..ForwardingPlan::default()
     };
     let parts = [(&modules[0], "k"), (&modules[1], "k")];
     let fusion =

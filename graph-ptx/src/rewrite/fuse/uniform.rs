@@ -5,33 +5,33 @@
 //! if it is a phi that joins paths of a divergent branch. Everything else is uniform, including loads from uniform
 //! addresses of memory that no thread changes meanwhile.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};
 use crate::analysis::effect;
-use crate::coverage::LEAVE;
+use crate::coverage::EXIT_BLOCK;
 use crate::isa::{
-    self, Arithmetic, Bitwise, Comparison, Hidden, Opcode, Operation, Register, Threads, Yields, component,
-    register,
+    self, Arithmetic, Bitwise, Comparison, HiddenEffect, Opcode, Operation, SpecialRegister, ThreadRelation,
+    Yields, component, register,
 };
-use crate::syntax::Space;
+use crate::syntax::StateSpace;
 use std::ops::Range;
 
 /// The number of threads of a warp.
 const WARP: u64 = 32;
 /// The maximum number of operations through which the form of a value is evaluated.
-const DEPTH: u32 = 6;
+const MAX_DEPTH: u32 = 6;
 
 /// The threads among which values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Among {
+pub(super) enum ThreadScope {
     Block,
     /// The lanes of a warp, in blocks of this size.
     Warp([u32; 3]),
 }
 
 /// The values and branches of a function that may differ between threads.
-pub(super) struct Uniform<'c, 'm, 'a> {
-    code: &'c Code<'m, 'a>,
-    among: Among,
+pub(super) struct Uniformity<'c, 'm, 'a> {
+    code: &'c SsaFunction<'m, 'a>,
+    among: ThreadScope,
     /// The steps of each block.
     ranges: Vec<Range<u32>>,
     /// True for each value that may differ.
@@ -42,7 +42,7 @@ pub(super) struct Uniform<'c, 'm, 'a> {
 
 /// The form of a value across the lanes of a warp.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum LaneForm {
     /// The same in all lanes, and a multiple of this power of two, which is at most [`WARP`].
     Same(u64),
     /// A multiple of [`WARP`] plus the lane number.
@@ -50,16 +50,21 @@ enum Form {
     Other,
 }
 
-impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
+impl<'c, 'm, 'a> Uniformity<'c, 'm, 'a> {
     /// Finds the values that may differ. `successors` and `join` are those of each block.
     ///
     /// # Complexity
     ///
     /// Linear in the body, for each divergent branch and each loop that values pass through.
-    pub fn new(code: &'c Code<'m, 'a>, successors: &[Vec<u32>], join: &[u32], among: Among) -> Self {
+    pub fn new(
+        code: &'c SsaFunction<'m, 'a>,
+        successors: &[Vec<u32>],
+        join: &[u32],
+        among: ThreadScope,
+    ) -> Self {
         let differs = vec![false; code.values as usize];
         let ranges = code.ranges();
-        let mut found = Uniform { code, among, ranges, differs, mixed: vec![false; successors.len()] };
+        let mut found = Uniformity { code, among, ranges, differs, mixed: vec![false; successors.len()] };
         let mut known = vec![false; successors.len()];
         loop {
             let mut changed = false;
@@ -110,13 +115,15 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         match source {
             Source::Constant(_) | Source::Other(_) => false,
             Source::Place(place, _) | Source::Memory(place, _) => match place {
-                Place::Value(value) | Place::Part(value) => self.value(*value),
-                Place::Parameter(_) | Place::Module(_) | Place::Function | Place::Absolute => false,
-                Place::Local(_) => true,
+                Referent::Value(value) | Referent::Part(value) => self.value(*value),
+                Referent::Parameter(_) | Referent::Module(_) | Referent::Function | Referent::Absolute => {
+                    false
+                }
+                Referent::Local(_) => true,
             },
             Source::Special(name) => register(name).is_none_or(|register| match register.threads() {
-                Threads::BlockSize | Threads::BlockIndex | Threads::GridSize => false,
-                Threads::ThreadIndex | Threads::Lane | Threads::Other => true,
+                ThreadRelation::BlockSize | ThreadRelation::BlockIndex | ThreadRelation::GridSize => false,
+                ThreadRelation::ThreadIndex | ThreadRelation::Lane | ThreadRelation::Other => true,
             }),
         }
     }
@@ -128,23 +135,25 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
             return self.mixed[step.block as usize] || sources();
         };
         let kept = step.keeps.iter().any(|&value| value != NONE && self.value(value));
-        if kept || self.guard_differs(step) || isa::row(instruction.op()).hidden == Hidden::ReadsCarry {
+        if kept || self.guard_differs(step) || isa::row(instruction.op()).hidden == HiddenEffect::ReadsCarry {
             return true;
         }
         let space = instruction.space();
         match effect::yields(instruction) {
-            Yields::Computed if matches!(self.among, Among::Warp(_)) => {
+            Yields::Computed if matches!(self.among, ThreadScope::Warp(_)) => {
                 sources() && !self.is_same_in_lanes(step)
             }
             Yields::Computed => sources(),
             Yields::Loaded | Yields::Fixed => {
-                !matches!(space, Some(Space::Param | Space::Global | Space::Const | Space::Shared))
-                    || instruction.has("volatile")
+                !matches!(
+                    space,
+                    Some(StateSpace::Param | StateSpace::Global | StateSpace::Const | StateSpace::Shared)
+                ) || instruction.has("volatile")
                     || sources()
             }
             Yields::Voted => match instruction.op() {
                 Opcode::Bar | Opcode::Barrier => false,
-                Opcode::Vote | Opcode::Redux => self.among == Among::Block,
+                Opcode::Vote | Opcode::Redux => self.among == ThreadScope::Block,
                 _ => true,
             },
             _ => true,
@@ -153,7 +162,7 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
 
     /// Returns true for a result that is the same in all lanes although a source depends on the thread.
     fn is_same_in_lanes(&self, step: &Step<'_, '_>) -> bool {
-        if matches!(self.of_step(step, DEPTH), Form::Same(_)) {
+        if matches!(self.of_step(step, MAX_DEPTH), LaneForm::Same(_)) {
             return true;
         }
         let Some(instruction) = step.instruction else { return false };
@@ -162,9 +171,9 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
         // A comparison with a multiple of 32 has the same result in all lanes.
         let bound = |less: u64| match other {
             Source::Constant(value) => (value.wrapping_add(less as i64) as u64).is_multiple_of(WARP),
-            _ => less == 0 && self.form(other, DEPTH) == Form::Same(WARP),
+            _ => less == 0 && self.form(other, MAX_DEPTH) == LaneForm::Same(WARP),
         };
-        self.form(one, DEPTH) == Form::Lane
+        self.form(one, MAX_DEPTH) == LaneForm::Lane
             && match instruction.modifiers().next() {
                 Some("lt" | "ge" | "lo" | "hs") => bound(0),
                 Some("le" | "gt" | "ls" | "hi") => bound(1),
@@ -172,54 +181,54 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
             }
     }
 
-    fn form(&self, source: &Source<'_>, depth: u32) -> Form {
-        let Among::Warp(block) = self.among else { return Form::Other };
+    fn form(&self, source: &Source<'_>, depth: u32) -> LaneForm {
+        let ThreadScope::Warp(block) = self.among else { return LaneForm::Other };
         match source {
-            Source::Constant(value) => Form::Same(divisor(*value as u64)),
-            Source::Special(name) => match register(name).map(Register::threads) {
+            Source::Constant(value) => LaneForm::Same(divisor(*value as u64)),
+            Source::Special(name) => match register(name).map(SpecialRegister::threads) {
                 // Warps are rows of 32 threads if the row length is a multiple of 32, or if there is a single row.
-                Some(Threads::ThreadIndex)
+                Some(ThreadRelation::ThreadIndex)
                     if component(name) == Some(0)
                         && (u64::from(block[0]).is_multiple_of(WARP) || block[1..] == [1, 1]) =>
                 {
-                    Form::Lane
+                    LaneForm::Lane
                 }
-                Some(Threads::BlockSize) => {
+                Some(ThreadRelation::BlockSize) => {
                     let extent = component(name).and_then(|axis| block.get(axis));
-                    Form::Same(extent.map_or(1, |extent| divisor(u64::from(*extent))))
+                    LaneForm::Same(extent.map_or(1, |extent| divisor(u64::from(*extent))))
                 }
-                _ if self.source(source) => Form::Other,
-                _ => Form::Same(1),
+                _ if self.source(source) => LaneForm::Other,
+                _ => LaneForm::Same(1),
             },
-            Source::Place(Place::Value(value), 0) => {
+            Source::Place(Referent::Value(value), 0) => {
                 let step = self.code.defining(*value).map(|at| &self.code.steps[at as usize]);
                 let of = step.filter(|step| depth > 0 && step.guard.is_none());
-                match of.map_or(Form::Other, |step| self.of_step(step, depth - 1)) {
-                    Form::Other if !self.value(*value) => Form::Same(1),
+                match of.map_or(LaneForm::Other, |step| self.of_step(step, depth - 1)) {
+                    LaneForm::Other if !self.value(*value) => LaneForm::Same(1),
                     form => form,
                 }
             }
-            _ if self.source(source) => Form::Other,
-            _ => Form::Same(1),
+            _ if self.source(source) => LaneForm::Other,
+            _ => LaneForm::Same(1),
         }
     }
 
     /// Returns the form of the result of a step by its operation.
-    fn of_step(&self, step: &Step<'_, '_>, depth: u32) -> Form {
-        let Some(instruction) = step.instruction else { return Form::Other };
-        let of = |at: usize| step.sources.get(at).map_or(Form::Other, |source| self.form(source, depth));
+    fn of_step(&self, step: &Step<'_, '_>, depth: u32) -> LaneForm {
+        let Some(instruction) = step.instruction else { return LaneForm::Other };
+        let of = |at: usize| step.sources.get(at).map_or(LaneForm::Other, |source| self.form(source, depth));
         let constant = |at: usize| match step.sources.get(at) {
             Some(Source::Constant(value)) => Some(*value as u64),
             _ => None,
         };
-        let product = |one: Form, other: Form| match (one, other) {
-            (Form::Same(one), Form::Same(other)) => Form::Same((one * other).min(WARP)),
-            _ => Form::Other,
+        let product = |one: LaneForm, other: LaneForm| match (one, other) {
+            (LaneForm::Same(one), LaneForm::Same(other)) => LaneForm::Same((one * other).min(WARP)),
+            _ => LaneForm::Other,
         };
-        let sum = |one: Form, other: Form| match (one, other) {
-            (Form::Same(one), Form::Same(other)) => Form::Same(one.min(other)),
-            (Form::Lane, Form::Same(WARP)) | (Form::Same(WARP), Form::Lane) => Form::Lane,
-            _ => Form::Other,
+        let sum = |one: LaneForm, other: LaneForm| match (one, other) {
+            (LaneForm::Same(one), LaneForm::Same(other)) => LaneForm::Same(one.min(other)),
+            (LaneForm::Lane, LaneForm::Same(WARP)) | (LaneForm::Same(WARP), LaneForm::Lane) => LaneForm::Lane,
+            _ => LaneForm::Other,
         };
         let low = instruction.has("lo") || instruction.has("wide");
         match (isa::row(instruction.op()).operation, step.sources.len()) {
@@ -228,18 +237,18 @@ impl<'c, 'm, 'a> Uniform<'c, 'm, 'a> {
             (Operation::Arithmetic(Arithmetic::Mul), 2) if low => product(of(0), of(1)),
             (Operation::Arithmetic(Arithmetic::Mad), 3) if low => sum(product(of(0), of(1)), of(2)),
             (Operation::Bitwise(Bitwise::Shl), 2) => match (of(0), constant(1)) {
-                (Form::Same(of), Some(by)) if by < 32 => Form::Same((of << by).min(WARP)),
-                _ => Form::Other,
+                (LaneForm::Same(of), Some(by)) if by < 32 => LaneForm::Same((of << by).min(WARP)),
+                _ => LaneForm::Other,
             },
             (Operation::Bitwise(Bitwise::Shr), 2) => match (of(0), constant(1)) {
-                (Form::Lane, Some(5..32)) => Form::Same(1),
-                _ => Form::Other,
+                (LaneForm::Lane, Some(5..32)) => LaneForm::Same(1),
+                _ => LaneForm::Other,
             },
             (Operation::Bitwise(Bitwise::And), 2) => match (of(0), constant(1)) {
-                (Form::Lane, Some(mask)) if mask.is_multiple_of(WARP) => Form::Same(WARP),
-                _ => Form::Other,
+                (LaneForm::Lane, Some(mask)) if mask.is_multiple_of(WARP) => LaneForm::Same(WARP),
+                _ => LaneForm::Other,
             },
-            _ => Form::Other,
+            _ => LaneForm::Other,
         }
     }
 }
@@ -255,7 +264,7 @@ pub(super) fn between(successors: &[Vec<u32>], branch: u32, join: u32) -> Vec<u3
     let mut seen = vec![false; successors.len()];
     let mut work = successors[branch as usize].clone();
     while let Some(at) = work.pop() {
-        if at == LEAVE || std::mem::replace(&mut seen[at as usize], true) {
+        if at == EXIT_BLOCK || std::mem::replace(&mut seen[at as usize], true) {
             continue;
         }
         found.push(at);

@@ -2,7 +2,7 @@
 
 use super::declaration::{Directive, Parameter, Variable};
 use super::span::Span;
-use super::types::{Space, Type};
+use super::types::{StateSpace, Type};
 use crate::isa::Opcode;
 
 /// The body of a function.
@@ -35,9 +35,9 @@ pub enum Statement<'a> {
     /// `.reg`, `.local`, `.shared`, `.param`, with the scope; one variant per name.
     Variable(u32, Variable<'a>),
     /// `.loc`
-    Location(Location<'a>),
+    Location(SourceLocation<'a>),
     /// `name: .branchtargets a, b;` or `name: .calltargets f, g;`
-    Targets(Targets<'a>),
+    Targets(TargetList<'a>),
     /// `name: .callprototype (returns) _ (parameters);`
     Prototype(Prototype<'a>),
     /// `{`, with the index of the scope that it opens.
@@ -63,7 +63,7 @@ pub struct Label<'a> {
 
 /// `.loc 1 20 5, function_name $L_info0, inlined_at 1 40 3`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Location<'a> {
+pub struct SourceLocation<'a> {
     /// The directive.
     pub span: Span,
     /// The number of the file.
@@ -78,7 +78,7 @@ pub struct Location<'a> {
 
 /// A named list of labels or functions.
 #[derive(Clone, Debug)]
-pub struct Targets<'a> {
+pub struct TargetList<'a> {
     /// From the name to the semicolon.
     pub span: Span,
     /// Its line.
@@ -152,8 +152,8 @@ impl<'a> Instruction<'a> {
     }
 
     /// Returns the state space among its modifiers, if any.
-    pub fn space(&self) -> Option<Space> {
-        self.modifiers().find_map(Space::from_name)
+    pub fn space(&self) -> Option<StateSpace> {
+        self.modifiers().find_map(StateSpace::from_name)
     }
 
     /// Returns the types among its modifiers, in order.

@@ -1,7 +1,7 @@
 //! Declarations: parameters, variables with their initialisers, and unknown directives.
 
 use super::span::Span;
-use super::types::{Class, Space, Type};
+use super::types::{StateSpace, Type, TypeClass};
 
 /// A directive that is kept without being interpreted.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ pub struct Parameter<'a> {
     /// Its name; `_` in prototypes that leave it out.
     pub name: &'a str,
     /// `.param`, or `.reg` in a `.func`.
-    pub space: Space,
+    pub space: StateSpace,
     /// The type of the scalar or of the array's elements.
     pub ty: Type,
     /// The alignment of `.align`, if written.
@@ -48,14 +48,14 @@ pub struct Parameter<'a> {
     /// The number of elements of an array, 0 for `[]`; `None` for a scalar.
     pub elements: Option<u64>,
     /// The pointer that `.ptr` declares.
-    pub pointer: Option<Pointer>,
+    pub pointer: Option<PointerAttribute>,
 }
 
 /// `.ptr .global .align 16` of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pointer {
+pub struct PointerAttribute {
     /// The state space that it points to; generic if absent.
-    pub space: Option<Space>,
+    pub space: Option<StateSpace>,
     /// The alignment of the memory that it points to, in bytes.
     pub align: Option<u64>,
 }
@@ -72,16 +72,16 @@ impl Parameter<'_> {
     }
 
     /// Returns its class.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> TypeClass {
         if self.elements.is_some() {
-            return Class::Aggregate;
+            return TypeClass::Aggregate;
         }
         self.ty.class()
     }
 
     /// Returns true if it can hold a device pointer: eight bytes that are not declared a float.
     pub fn may_be_pointer(&self) -> bool {
-        self.size() == 8 && matches!(self.class(), Class::Integer | Class::Bits)
+        self.size() == 8 && matches!(self.class(), TypeClass::Integer | TypeClass::Bits)
     }
 }
 
@@ -95,7 +95,7 @@ pub struct Variable<'a> {
     /// Its visibility.
     pub linkage: Linkage,
     /// Its state space.
-    pub space: Space,
+    pub space: StateSpace,
     /// The alignment of `.align`, if written.
     pub declared_align: Option<u64>,
     /// The vector length of `.v2` or `.v4`; 1 otherwise.
@@ -109,7 +109,7 @@ pub struct Variable<'a> {
     /// The array dimensions; 0 for `[]`.
     pub dimensions: Vec<u64>,
     /// The initialiser after `=`.
-    pub initial: Option<Initial<'a>>,
+    pub initial: Option<Initialiser<'a>>,
 }
 
 impl Variable<'_> {
@@ -119,7 +119,7 @@ impl Variable<'_> {
         let mut count = 1u64;
         for (at, &dimension) in self.dimensions.iter().enumerate() {
             let dimension = match (&self.initial, at, dimension) {
-                (Some(Initial::List(list)), 0, 0) => list.len() as u64,
+                (Some(Initialiser::List(list)), 0, 0) => list.len() as u64,
                 _ => dimension,
             };
             count = count.saturating_mul(dimension);
@@ -135,7 +135,7 @@ impl Variable<'_> {
 
 /// An initialiser.
 #[derive(Clone, Debug)]
-pub enum Initial<'a> {
+pub enum Initialiser<'a> {
     /// A two's complement integer.
     Integer(u64),
     /// `0f...`
@@ -154,5 +154,5 @@ pub enum Initial<'a> {
         mask: Option<u64>,
     },
     /// `{ a, b, c }`
-    List(Vec<Initial<'a>>),
+    List(Vec<Initialiser<'a>>),
 }

@@ -117,7 +117,7 @@ pub struct Function<'a> {
     /// The parameter list with its parentheses. Without a list: an empty span after the name.
     pub parameters_span: Span,
     /// `.maxntid` and similar directives, and `.noreturn`, in file order.
-    pub performance: Vec<Performance<'a>>,
+    pub performance: Vec<PerformanceDirective<'a>>,
     /// `None` for a prototype.
     pub body: Option<Body<'a>>,
 }
@@ -149,7 +149,7 @@ impl<'a> Function<'a> {
 
 /// `.maxntid 256, 1, 1`, `.minnctapersm 2`, `.pragma "nounroll";`, `.noreturn`.
 #[derive(Clone, Debug)]
-pub struct Performance<'a> {
+pub struct PerformanceDirective<'a> {
     /// The directive.
     pub span: Span,
     /// With the dot.

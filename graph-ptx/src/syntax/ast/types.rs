@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The kind of value that a parameter is declared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum TypeClass {
     /// `.u32`, `.s64` and similar. NVRTC also declares pointers as integers.
     Integer,
     /// `.f32` and similar.
@@ -19,7 +19,7 @@ pub enum Class {
 
 /// State spaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Space {
+pub enum StateSpace {
     /// `.reg`
     Reg,
     /// `.sreg`
@@ -38,7 +38,7 @@ pub enum Space {
     Tex,
 }
 
-impl Space {
+impl StateSpace {
     /// Parses a directive or modifier without its dot. `shared::cta` and similar are part of their space.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.split_once("::").map_or(name, |(space, _)| space);
@@ -79,8 +79,8 @@ macro_rules! types {
             }
 
             /// Returns the class: integer, float, bits or opaque.
-            pub fn class(self) -> Class {
-                match self { $(Self::$variant => Class::$class,)* }
+            pub fn class(self) -> TypeClass {
+                match self { $(Self::$variant => TypeClass::$class,)* }
             }
         }
     };

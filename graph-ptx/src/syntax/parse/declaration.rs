@@ -3,25 +3,25 @@
 use super::parser::Parser;
 use crate::syntax::ast::*;
 use crate::syntax::error::Error;
-use crate::syntax::lex::Kind;
+use crate::syntax::lex::TokenKind;
 
 impl<'a> Parser<'a> {
     /// Parses performance directives: a name followed by numbers, strings or a parenthesis, such as `.maxntid 256, 1,
     /// 1 .pragma "x"; .noreturn .attribute(.unified(1, 2))`.
-    pub(super) fn performance(&mut self, all: &mut Vec<Performance<'a>>) -> Result<(), Error> {
-        while self.token.kind == Kind::Directive {
+    pub(super) fn performance(&mut self, all: &mut Vec<PerformanceDirective<'a>>) -> Result<(), Error> {
+        while self.token.kind == TokenKind::Directive {
             let (start, name) = (self.token.start, self.token_text());
             self.advance()?;
             let mut values = Vec::new();
             if name == ".attribute" {
                 self.skip_parentheses()?;
             }
-            if matches!(self.token.kind, Kind::Number | Kind::String) {
+            if matches!(self.token.kind, TokenKind::Number | TokenKind::String) {
                 loop {
-                    if self.token.kind == Kind::String {
+                    if self.token.kind == TokenKind::String {
                         self.advance()?;
                     } else {
-                        values.push(self.small()?);
+                        values.push(self.integer_u32()?);
                     }
                     if !self.accept(b',')? {
                         break;
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
             if name == ".pragma" {
                 self.expect(b';')?;
             }
-            all.push(Performance { span: self.since(start), name, values });
+            all.push(PerformanceDirective { span: self.since(start), name, values });
         }
         Ok(())
     }
@@ -41,9 +41,9 @@ impl<'a> Parser<'a> {
         let mut depth = 1;
         while depth > 0 {
             match self.token.kind {
-                Kind::Mark(b'(') => depth += 1,
-                Kind::Mark(b')') => depth -= 1,
-                Kind::End => return Err(self.expected("`)`")),
+                TokenKind::Mark(b'(') => depth += 1,
+                TokenKind::Mark(b')') => depth -= 1,
+                TokenKind::End => return Err(self.expected("`)`")),
                 _ => {}
             }
             self.advance()?;
@@ -69,24 +69,24 @@ impl<'a> Parser<'a> {
     pub(super) fn parameter(&mut self) -> Result<Parameter<'a>, Error> {
         let start = self.token.start;
         let space = match self.directive() {
-            ".param" => Space::Param,
-            ".reg" => Space::Reg,
+            ".param" => StateSpace::Param,
+            ".reg" => StateSpace::Reg,
             _ => return Err(self.expected("`.param`")),
         };
         self.advance()?;
         let mut declared_align = None;
-        let mut pointer: Option<Pointer> = None;
+        let mut pointer: Option<PointerAttribute> = None;
         let mut ty = None;
-        while self.token.kind == Kind::Directive {
+        while self.token.kind == TokenKind::Directive {
             let word = &self.token_text()[1..];
             let at = self.token.start;
             self.advance()?;
             match (word, &mut pointer) {
                 ("align", Some(pointer)) => pointer.align = Some(self.align()?),
                 ("align", None) => declared_align = Some(self.align()?),
-                ("ptr", _) => pointer = Some(Pointer { space: None, align: None }),
-                (word, Some(pointer)) if Space::from_name(word).is_some() => {
-                    pointer.space = Space::from_name(word);
+                ("ptr", _) => pointer = Some(PointerAttribute { space: None, align: None }),
+                (word, Some(pointer)) if StateSpace::from_name(word).is_some() => {
+                    pointer.space = StateSpace::from_name(word);
                 }
                 (word, _) => match Type::from_name(word) {
                     Some(found) if ty.is_none() => ty = Some(found),
@@ -118,7 +118,9 @@ impl<'a> Parser<'a> {
     /// Parses `.reg .b32 %r<5>, %x;` or `.shared .align 16 .b8 buffer[4][8] = {...};`.
     pub(super) fn variables(&mut self, start: u32, linkage: Linkage) -> Result<Vec<Variable<'a>>, Error> {
         let text = self.token_text();
-        let Some(space) = Space::from_name(&text[1..]) else { return Err(self.expected("a state space")) };
+        let Some(space) = StateSpace::from_name(&text[1..]) else {
+            return Err(self.expected("a state space"));
+        };
         self.advance()?;
         let (declared_align, vector, ty) = self.variable_type()?;
         let mut variables = Vec::with_capacity(1);
@@ -167,7 +169,7 @@ impl<'a> Parser<'a> {
         let mut declared_align = None;
         let mut vector = 1;
         let mut ty = None;
-        while self.token.kind == Kind::Directive {
+        while self.token.kind == TokenKind::Directive {
             let word = &self.token_text()[1..];
             let at = self.token.start;
             self.advance()?;
@@ -194,13 +196,13 @@ impl<'a> Parser<'a> {
         self.advance()?;
         loop {
             match self.token.kind {
-                Kind::End => return Err(self.expected(&format!("`;` after `{name}`"))),
-                Kind::Mark(b';') => break self.advance()?,
-                Kind::Mark(b'{') => {
+                TokenKind::End => return Err(self.expected(&format!("`;` after `{name}`"))),
+                TokenKind::Mark(b';') => break self.advance()?,
+                TokenKind::Mark(b'{') => {
                     self.token.end = self.lexer.skip_braces()?;
                     break self.advance()?;
                 }
-                Kind::Mark(b'}') => return Err(self.expected("`;`")),
+                TokenKind::Mark(b'}') => return Err(self.expected("`;`")),
                 _ => self.advance()?,
             }
         }
@@ -210,7 +212,7 @@ impl<'a> Parser<'a> {
     pub(super) fn file(&mut self) -> Result<File<'a>, Error> {
         let start = self.token.start;
         self.advance()?;
-        let index = self.small()?;
+        let index = self.integer_u32()?;
         let path = self.string()?;
         // The time stamp and the size.
         while self.accept(b',')? {

@@ -4,7 +4,7 @@ use super::parser::Parser;
 use super::statement;
 use crate::syntax::ast::*;
 use crate::syntax::error::Error;
-use crate::syntax::lex::Kind;
+use crate::syntax::lex::TokenKind;
 
 pub(super) fn module<'a>(parser: &mut Parser<'a>) -> Result<Module<'a>, Error> {
     let start = parser.token.start;
@@ -27,7 +27,7 @@ pub(super) fn module<'a>(parser: &mut Parser<'a>) -> Result<Module<'a>, Error> {
         address_size: 64,
         items: Vec::new(),
     };
-    while parser.token.kind != Kind::End {
+    while parser.token.kind != TokenKind::End {
         match parser.directive() {
             ".target" => {
                 let start = parser.token.start;
@@ -43,7 +43,7 @@ pub(super) fn module<'a>(parser: &mut Parser<'a>) -> Result<Module<'a>, Error> {
             }
             ".address_size" => {
                 parser.advance()?;
-                module.address_size = match parser.small()? {
+                module.address_size = match parser.integer_u32()? {
                     size @ (32 | 64) => size,
                     _ => return Err(parser.error("the address size is 32 or 64")),
                 };
@@ -91,7 +91,7 @@ fn item<'a>(parser: &mut Parser<'a>, items: &mut Vec<Item<'a>>) -> Result<(), Er
             items.push(Item::File(file));
         }
         "" => return Err(parser.expected("a directive")),
-        _ if Space::from_name(&name[1..]).is_some() => {
+        _ if StateSpace::from_name(&name[1..]).is_some() => {
             for variable in parser.variables(start, linkage)? {
                 items.push(Item::Variable(variable));
             }

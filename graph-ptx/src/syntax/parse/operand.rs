@@ -1,12 +1,12 @@
 //! Operands, and the constants in operands and initialisers. Recursive descent with a limit on the nesting.
 
 use super::parser::Parser;
-use crate::syntax::ast::{Address, Initial, Operand};
+use crate::syntax::ast::{Address, Initialiser, Operand};
 use crate::syntax::error::Error;
-use crate::syntax::lex::{Kind, Number, number};
+use crate::syntax::lex::{NumberLiteral, TokenKind, number};
 
 /// The maximum nesting of braces and parentheses. Real files need three levels.
-const DEPTH: u32 = 16;
+const MAX_DEPTH: u32 = 16;
 
 /// The only predefined constant of PTX and its value, which is the same on all devices.
 const WARP_SIZE: (&str, u64) = ("WARP_SZ", 32);
@@ -28,21 +28,21 @@ impl<'a> Parser<'a> {
     }
 
     fn operand(&mut self, depth: u32) -> Result<Operand<'a>, Error> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return Err(self.error("operands nest too deeply"));
         }
         match self.token.kind {
-            Kind::Name if self.is_warp_size() => {
+            TokenKind::Name if self.is_warp_size() => {
                 let value = self.integer()?;
                 Ok(Operand::Integer(value.wrapping_add_signed(self.offset()?)))
             }
-            Kind::Name => {
+            TokenKind::Name => {
                 let name = self.register()?;
                 self.named(name)
             }
-            Kind::Mark(b'{') => self.sequence(b'}', depth).map(Operand::Vector),
-            Kind::Mark(b'(') => self.sequence(b')', depth).map(Operand::List),
-            Kind::Mark(b'[') => {
+            TokenKind::Mark(b'{') => self.sequence(b'}', depth).map(Operand::Vector),
+            TokenKind::Mark(b'(') => self.sequence(b')', depth).map(Operand::List),
+            TokenKind::Mark(b'[') => {
                 self.advance()?;
                 let address = self.address()?;
                 let mut rest = Vec::new();
@@ -52,18 +52,18 @@ impl<'a> Parser<'a> {
                 self.expect(b']')?;
                 Ok(if rest.is_empty() { Operand::Address(address) } else { Operand::Tensor(address, rest) })
             }
-            Kind::Mark(b'!') => {
+            TokenKind::Mark(b'!') => {
                 self.advance()?;
-                if self.token.kind == Kind::Name && !self.is_warp_size() {
+                if self.token.kind == TokenKind::Name && !self.is_warp_size() {
                     return Ok(Operand::Not(self.register()?));
                 }
                 let value = self.integer()?;
                 Ok(Operand::Integer((value == 0).into()))
             }
             _ => Ok(match self.constant()? {
-                Number::Integer(value) => Operand::Integer(value),
-                Number::Single(bits) => Operand::Single(bits),
-                Number::Double(bits) => Operand::Double(bits),
+                NumberLiteral::Integer(value) => Operand::Integer(value),
+                NumberLiteral::Single(bits) => Operand::Single(bits),
+                NumberLiteral::Double(bits) => Operand::Double(bits),
             }),
         }
     }
@@ -71,16 +71,16 @@ impl<'a> Parser<'a> {
     /// Parses the suffix of a name: `|q`, `+8`, `[2]`.
     fn named(&mut self, name: &'a str) -> Result<Operand<'a>, Error> {
         match self.token.kind {
-            Kind::Mark(b'|') => {
+            TokenKind::Mark(b'|') => {
                 self.advance()?;
                 self.accept(b'!')?;
                 Ok(Operand::Pair(name, self.register()?))
             }
-            Kind::Mark(b'+' | b'-') => {
+            TokenKind::Mark(b'+' | b'-') => {
                 let offset = self.offset()?;
                 Ok(Operand::Offset { name, offset, elements: false })
             }
-            Kind::Mark(b'[') => {
+            TokenKind::Mark(b'[') => {
                 self.advance()?;
                 let offset = self.integer()? as i64;
                 self.expect(b']')?;
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
     }
 
     fn address(&mut self) -> Result<Address<'a>, Error> {
-        if self.token.kind != Kind::Name || self.is_warp_size() {
+        if self.token.kind != TokenKind::Name || self.is_warp_size() {
             let offset = self.integer()? as i64;
             return Ok(Address { base: None, offset });
         }
@@ -135,12 +135,12 @@ impl<'a> Parser<'a> {
     /// Parses a register with its component: `%tid.x`.
     pub(super) fn register(&mut self) -> Result<&'a str, Error> {
         let token = self.token;
-        if token.kind != Kind::Name {
+        if token.kind != TokenKind::Name {
             return Err(self.expected("a name"));
         }
         self.advance()?;
         let mut end = token.end;
-        while self.token.kind == Kind::Directive && self.token.start == end {
+        while self.token.kind == TokenKind::Directive && self.token.start == end {
             end = self.token.end;
             self.advance()?;
         }
@@ -149,33 +149,33 @@ impl<'a> Parser<'a> {
 
     /// Returns true if the current token is the name of the warp size.
     fn is_warp_size(&self) -> bool {
-        self.token.kind == Kind::Name && self.slice(self.token.start, self.token.end) == WARP_SIZE.0
+        self.token.kind == TokenKind::Name && self.slice(self.token.start, self.token.end) == WARP_SIZE.0
     }
 
     pub(super) fn integer(&mut self) -> Result<u64, Error> {
         let start = self.token.start;
         match self.constant()? {
-            Number::Integer(value) => Ok(value),
+            NumberLiteral::Integer(value) => Ok(value),
             _ => Err(self.error_at(start, "expected an integer")),
         }
     }
 
     /// Parses a signed number or the warp size: `-1`, `+2`, `~0`, `-0f3F800000`, `WARP_SZ`.
-    pub(super) fn constant(&mut self) -> Result<Number, Error> {
+    pub(super) fn constant(&mut self) -> Result<NumberLiteral, Error> {
         let (mut negative, mut complement) = (false, false);
         loop {
             match self.token.kind {
-                Kind::Mark(b'-') if !complement => negative = !negative,
-                Kind::Mark(b'+') => {}
-                Kind::Mark(b'~') if !negative => complement = !complement,
+                TokenKind::Mark(b'-') if !complement => negative = !negative,
+                TokenKind::Mark(b'+') => {}
+                TokenKind::Mark(b'~') if !negative => complement = !complement,
                 _ => break,
             }
             self.advance()?;
         }
         let token = self.token;
         let value = match token.kind {
-            Kind::Number => Some(number(self.slice(token.start, token.end))),
-            _ => self.is_warp_size().then_some(Some(Number::Integer(WARP_SIZE.1))),
+            TokenKind::Number => Some(number(self.slice(token.start, token.end))),
+            _ => self.is_warp_size().then_some(Some(NumberLiteral::Integer(WARP_SIZE.1))),
         };
         let value = match value {
             Some(Some(value)) => value,
@@ -184,24 +184,24 @@ impl<'a> Parser<'a> {
         };
         self.advance()?;
         match (value, negative, complement) {
-            (Number::Integer(value), _, _) => {
+            (NumberLiteral::Integer(value), _, _) => {
                 let value = if complement { !value } else { value };
-                Ok(Number::Integer(if negative { value.wrapping_neg() } else { value }))
+                Ok(NumberLiteral::Integer(if negative { value.wrapping_neg() } else { value }))
             }
             (_, _, true) => Err(self.error_at(token.start, "expected an integer")),
-            (Number::Single(bits), true, _) => Ok(Number::Single(bits ^ 1 << 31)),
-            (Number::Double(bits), true, _) => Ok(Number::Double(bits ^ 1 << 63)),
+            (NumberLiteral::Single(bits), true, _) => Ok(NumberLiteral::Single(bits ^ 1 << 31)),
+            (NumberLiteral::Double(bits), true, _) => Ok(NumberLiteral::Double(bits ^ 1 << 63)),
             (value, false, false) => Ok(value),
         }
     }
 
     /// Parses the initialiser after `=`.
-    pub(super) fn initial(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
-        if depth > DEPTH {
+    pub(super) fn initial(&mut self, depth: u32) -> Result<Initialiser<'a>, Error> {
+        if depth > MAX_DEPTH {
             return Err(self.error("initialisers nest too deeply"));
         }
         match self.token.kind {
-            Kind::Mark(b'{') => {
+            TokenKind::Mark(b'{') => {
                 self.advance()?;
                 let mut list = Vec::new();
                 while !self.accept(b'}')? {
@@ -211,24 +211,24 @@ impl<'a> Parser<'a> {
                         break;
                     }
                 }
-                Ok(Initial::List(list))
+                Ok(Initialiser::List(list))
             }
-            Kind::Name if !self.is_warp_size() => self.initial_address(depth),
+            TokenKind::Name if !self.is_warp_size() => self.initial_address(depth),
             // No compiler emits a cast or a parenthesised address.
-            Kind::Mark(b'(') => Err(self.expected("a constant")),
+            TokenKind::Mark(b'(') => Err(self.expected("a constant")),
             _ => Ok(match self.constant()? {
-                Number::Integer(value) => Initial::Integer(value),
-                Number::Single(bits) => Initial::Single(bits),
-                Number::Double(bits) => Initial::Double(bits),
+                NumberLiteral::Integer(value) => Initialiser::Integer(value),
+                NumberLiteral::Single(bits) => Initialiser::Single(bits),
+                NumberLiteral::Double(bits) => Initialiser::Double(bits),
             }),
         }
     }
 
-    fn initial_address(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
+    fn initial_address(&mut self, depth: u32) -> Result<Initialiser<'a>, Error> {
         let word = self.register()?;
         if !self.is(b'(') {
             let offset = self.offset()?;
-            return Ok(Initial::Address { name: word, offset, generic: false, mask: None });
+            return Ok(Initialiser::Address { name: word, offset, generic: false, mask: None });
         }
         self.advance()?;
         let byte = match word {
@@ -240,11 +240,11 @@ impl<'a> Parser<'a> {
             "generic" => None,
             _ => return Err(self.expected("`generic` or `mask`")),
         };
-        let Initial::Address { name, offset, generic, mask } = self.initial(depth + 1)? else {
+        let Initialiser::Address { name, offset, generic, mask } = self.initial(depth + 1)? else {
             return Err(self.expected("the name of a variable"));
         };
         self.expect(b')')?;
         let offset = offset.wrapping_add(self.offset()?);
-        Ok(Initial::Address { name, offset, generic: generic || byte.is_none(), mask: byte.or(mask) })
+        Ok(Initialiser::Address { name, offset, generic: generic || byte.is_none(), mask: byte.or(mask) })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::syntax::ast::Span;
 use crate::syntax::error::Error;
-use crate::syntax::lex::{Kind, Lexer, Token};
+use crate::syntax::lex::{Lexer, Token, TokenKind};
 
 pub(super) struct Parser<'a> {
     pub(super) lexer: Lexer<'a>,
@@ -32,7 +32,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn is(&self, mark: u8) -> bool {
-        self.token.kind == Kind::Mark(mark)
+        self.token.kind == TokenKind::Mark(mark)
     }
 
     pub(super) fn accept(&mut self, mark: u8) -> Result<bool, Error> {
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
 
     pub(super) fn expected(&self, what: &str) -> Error {
         match self.token.kind {
-            Kind::End => self.error(&format!("expected {what}, found the end of the file")),
+            TokenKind::End => self.error(&format!("expected {what}, found the end of the file")),
             _ => self.error(&format!("expected {what}, found `{}`", self.token_text())),
         }
     }
@@ -65,19 +65,19 @@ impl<'a> Parser<'a> {
         Error::at(self.lexer.text, at as usize, message)
     }
 
-    pub(super) fn small(&mut self) -> Result<u32, Error> {
+    pub(super) fn integer_u32(&mut self) -> Result<u32, Error> {
         let start = self.token.start;
         u32::try_from(self.integer()?).map_err(|_| self.error_at(start, "number out of range"))
     }
 
     /// Returns the current directive with its dot, or `""`.
     pub(super) fn directive(&self) -> &'a str {
-        if self.token.kind == Kind::Directive { self.token_text() } else { "" }
+        if self.token.kind == TokenKind::Directive { self.token_text() } else { "" }
     }
 
     /// Parses a string; returns it without its quotes.
     pub(super) fn string(&mut self) -> Result<&'a str, Error> {
-        if self.token.kind != Kind::String {
+        if self.token.kind != TokenKind::String {
             return Err(self.expected("a string"));
         }
         let text = self.slice(self.token.start + 1, self.token.end - 1);

@@ -4,10 +4,10 @@ use super::parser::Parser;
 use crate::isa::Opcode;
 use crate::syntax::ast::{mnemonic, *};
 use crate::syntax::error::Error;
-use crate::syntax::lex::Kind;
+use crate::syntax::lex::TokenKind;
 
 /// The maximum nesting of braces.
-const SCOPES: usize = 64;
+const MAX_SCOPE_DEPTH: usize = 64;
 
 pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
     let start = parser.token.start;
@@ -18,10 +18,10 @@ pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
     let mut open = vec![0u32];
     while let Some(&scope) = open.last() {
         match parser.token.kind {
-            Kind::Name | Kind::Mark(b'@') => statement(parser, scope, &mut statements)?,
-            Kind::Directive => body_directive(parser, scope, &mut statements)?,
-            Kind::Mark(b'{') => {
-                if open.len() >= SCOPES {
+            TokenKind::Name | TokenKind::Mark(b'@') => statement(parser, scope, &mut statements)?,
+            TokenKind::Directive => body_directive(parser, scope, &mut statements)?,
+            TokenKind::Mark(b'{') => {
+                if open.len() >= MAX_SCOPE_DEPTH {
                     return Err(parser.error("scopes nest too deeply"));
                 }
                 let inner = scopes.len() as u32;
@@ -31,7 +31,7 @@ pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
                 statements.push(Statement::Open(inner));
                 parser.advance()?;
             }
-            Kind::Mark(b'}') => {
+            TokenKind::Mark(b'}') => {
                 open.pop();
                 scopes[scope as usize].span.end = parser.token.end;
                 if scope != 0 {
@@ -39,7 +39,7 @@ pub(super) fn body<'a>(parser: &mut Parser<'a>) -> Result<Body<'a>, Error> {
                 }
                 parser.advance()?;
             }
-            Kind::Mark(b';') => parser.advance()?,
+            TokenKind::Mark(b';') => parser.advance()?,
             _ => return Err(parser.expected("a statement")),
         }
     }
@@ -59,7 +59,7 @@ fn statement<'a>(
         guard = Some(Guard { register: parser.register()?, negated });
     }
     let first = parser.token;
-    if first.kind != Kind::Name {
+    if first.kind != TokenKind::Name {
         return Err(parser.expected("an instruction"));
     }
     let mut end = parser.lexer.opcode();
@@ -69,13 +69,13 @@ fn statement<'a>(
         parser.advance()?;
         return label(parser, start, line, scope, parser.slice(first.start, end), statements);
     }
-    while parser.token.kind == Kind::Directive {
+    while parser.token.kind == TokenKind::Directive {
         end = parser.lexer.opcode();
         parser.token.end = end;
         parser.advance()?;
     }
     let opcode = parser.slice(first.start, end);
-    let op = Opcode::of(mnemonic(opcode));
+    let op = Opcode::from_mnemonic(mnemonic(opcode));
     let operands = parser.operands()?;
     parser.expect(b';')?;
     let span = parser.since(start);
@@ -104,12 +104,12 @@ fn label<'a>(
             }
             parser.expect(b';')?;
             let (span, calls) = (parser.since(start), kind == ".calltargets");
-            statements.push(Statement::Targets(Targets { span, line, scope, name, calls, targets }));
+            statements.push(Statement::Targets(TargetList { span, line, scope, name, calls, targets }));
         }
         ".callprototype" => {
             parser.advance()?;
             let returns = if parser.is(b'(') { parser.parameters()? } else { Vec::new() };
-            if parser.token.kind == Kind::Name {
+            if parser.token.kind == TokenKind::Name {
                 parser.advance()?;
             }
             let parameters = if parser.is(b'(') { parser.parameters()? } else { Vec::new() };
@@ -132,8 +132,8 @@ fn body_directive<'a>(
     match name {
         ".loc" => {
             parser.advance()?;
-            let (file, line, column) = (parser.small()?, parser.small()?, parser.small()?);
-            let mut location = Location { span: Span::default(), file, line, column, inlined: None };
+            let (file, line, column) = (parser.integer_u32()?, parser.integer_u32()?, parser.integer_u32()?);
+            let mut location = SourceLocation { span: Span::default(), file, line, column, inlined: None };
             // `, function_name label [+ offset], inlined_at file line column`
             while parser.accept(b',')? {
                 let word = parser.register()?;
@@ -146,7 +146,9 @@ fn body_directive<'a>(
                             parser.integer()?;
                         }
                     }
-                    "inlined_at" => place = [parser.small()?, parser.small()?, parser.small()?],
+                    "inlined_at" => {
+                        place = [parser.integer_u32()?, parser.integer_u32()?, parser.integer_u32()?]
+                    }
                     _ => return Err(parser.error("unexpected word in `.loc`")),
                 }
                 location.inlined = Some((label, place[0], place[1], place[2]));
@@ -163,7 +165,7 @@ fn body_directive<'a>(
                 statements.push(Statement::Variable(scope, variable));
             }
         }
-        _ if Space::from_name(&name[1..]).is_some() => {
+        _ if StateSpace::from_name(&name[1..]).is_some() => {
             for variable in parser.variables(start, Linkage::Local)? {
                 statements.push(Statement::Variable(scope, variable));
             }

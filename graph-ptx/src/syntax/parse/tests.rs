@@ -48,15 +48,18 @@ fn reads_heads_and_parameters() {
     assert_eq!(entry.performance(".explicitcluster"), Some(&[][..]));
     assert_eq!(entry.layout(), (vec![0, 8, 32, 40], 48));
     let classes: Vec<_> = entry.parameters.iter().map(Parameter::class).collect();
-    assert_eq!(classes, [Class::Integer, Class::Aggregate, Class::Float, Class::Bits]);
-    assert_eq!(entry.parameters[0].pointer, Some(Pointer { space: Some(Space::Global), align: Some(16) }));
+    assert_eq!(classes, [TypeClass::Integer, TypeClass::Aggregate, TypeClass::Float, TypeClass::Bits]);
+    assert_eq!(
+        entry.parameters[0].pointer,
+        Some(PointerAttribute { space: Some(StateSpace::Global), align: Some(16) })
+    );
     assert_eq!(entry.parameters[1].size(), 24);
     assert!(entry.parameters[3].may_be_pointer());
     assert!(module.source(entry.parameters_span).ends_with("d\n)"));
     assert!(module.source(entry.span).ends_with("{ ret; }"));
     let f = module.function("f").unwrap();
     assert!(f.performance(".noreturn").is_some() && f.body.is_none() && f.linkage == Linkage::Weak);
-    assert_eq!(f.parameters[0].space, Space::Reg);
+    assert_eq!(f.parameters[0].space, StateSpace::Reg);
 }
 
 #[test]
@@ -83,9 +86,9 @@ fn reads_module_variables() {
     );
     assert!(matches!(
         variables[2].initial,
-        Some(Initial::Address { name: "$str", offset: 4, generic: true, .. })
+        Some(Initialiser::Address { name: "$str", offset: 4, generic: true, .. })
     ));
-    assert!(matches!(variables[6].initial, Some(Initial::Integer(7))));
+    assert!(matches!(variables[6].initial, Some(Initialiser::Integer(7))));
     assert_eq!(variables[4].linkage, Linkage::Extern);
     assert!(
         module.items.iter().any(|i| matches!(i, Item::File(file) if (file.index, file.path) == (1, "a.cu")))
@@ -106,11 +109,11 @@ ld.shared.u32 %r2, [WARP_SZ]; mov.u32 %r3, WARP_SZE; }}"
     );
     let module = module(&text);
     let variables: Vec<_> = module.variables().collect();
-    assert!(matches!(variables[0].initial, Some(Initial::Integer(32))));
+    assert!(matches!(variables[0].initial, Some(Initialiser::Integer(32))));
     assert_eq!(variables[1].dimensions, [32, 4]);
-    let Some(Initial::List(list)) = &variables[2].initial else { panic!("a list") };
+    let Some(Initialiser::List(list)) = &variables[2].initial else { panic!("a list") };
     assert!(
-        matches!(list[..], [Initial::Integer(32), Initial::Integer(negative)] if negative == -32i64 as u64)
+        matches!(list[..], [Initialiser::Integer(32), Initialiser::Integer(negative)] if negative == -32i64 as u64)
     );
     let all = instructions(&module);
     assert_eq!(all[0].operands[1], Operand::Integer(32));
@@ -149,10 +152,10 @@ proto : .callprototype (.param .b32 _) _ (.param .b64 _, .param .b64 _);",
     assert_eq!((all[0].mnemonic(), all[0].line), ("bra", 9));
     assert_eq!(all[0].operands, [Operand::Name("$L1")]);
     assert_eq!(all[1].modifiers().collect::<Vec<_>>(), ["global", "nc", "v4", "f32"]);
-    assert_eq!(all[1].space(), Some(Space::Global));
+    assert_eq!(all[1].space(), Some(StateSpace::Global));
     assert_eq!(all[1].operands[1], Operand::Address(Address { base: Some("%rd1"), offset: -16 }));
     assert!(matches!(&all[1].operands[0], Operand::Vector(v) if v[1] == Operand::Sink && v.len() == 4));
-    assert_eq!(all[2].space(), Some(Space::Shared));
+    assert_eq!(all[2].space(), Some(StateSpace::Shared));
     assert_eq!(all[3].operands[0], Operand::Pair("%r1", "%p1"));
     assert_eq!(all[3].operands[2], Operand::Integer(u64::MAX));
     assert_eq!(all[4].operands[2], Operand::Single(0x3f80_0000));

@@ -6,11 +6,11 @@ use crate::cuda::{BindFailure, Failure, record};
 use crate::error::{Error, MulticastFault, Result};
 
 use super::memory::Memory;
-use super::object::{Bound, Object, Part, check_aligned, check_inside, fault};
+use super::object::{BoundMemory, BoundRange, Object, check_aligned, check_inside, fault};
 
 /// How the driver is told which memory to bind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum BindMethod {
     Handle,
     Address,
 }
@@ -25,13 +25,13 @@ pub(super) enum By {
 pub struct Binding {
     object: Arc<Object>,
     memory: Arc<Memory>,
-    part: Part,
+    part: BoundRange,
     ended: bool,
 }
 
 /// Converts a failed binding into the fault that names its reason.
 fn named(failure: Failure) -> Error {
-    match BindFailure::of(failure) {
+    match BindFailure::from_failure(failure) {
         Some(BindFailure::Resources) => Error::Multicast(MulticastFault::NoResources),
         Some(BindFailure::NotReady) => Error::Multicast(MulticastFault::SystemNotReady),
         Some(BindFailure::IllegalState) => Error::Multicast(MulticastFault::IllegalState),
@@ -47,7 +47,7 @@ impl Binding {
         memory: &Arc<Memory>,
         at: u64,
         bytes: u64,
-        by: By,
+        by: BindMethod,
     ) -> Result<Binding> {
         object.check_member(&memory.ctx)?;
         if bytes == 0 {
@@ -60,21 +60,21 @@ impl Binding {
         check_aligned("the offset in the multicast object", offset, step)?;
         let address = memory.address().saturating_add(at);
         match by {
-            By::Handle => check_aligned("the offset in the memory", at, step)?,
-            By::Address => check_aligned("the address of the memory", address, step)?,
+            BindMethod::Handle => check_aligned("the offset in the memory", at, step)?,
+            BindMethod::Address => check_aligned("the address of the memory", address, step)?,
         }
         let device = memory.ctx.cu_device();
         let mut bound = object.bound();
-        if bound.iter().any(|bound| bound.part.device == device && bound.part.meets(offset, bytes)) {
+        if bound.iter().any(|bound| bound.part.device == device && bound.part.overlaps(offset, bytes)) {
             return fault(MulticastFault::Overlap { device: memory.ctx.ordinal(), offset, bytes });
         }
         match by {
-            By::Handle => object.raw.bind_memory(device, offset, &memory.raw, at, bytes),
-            By::Address => object.raw.bind_address(device, offset, address, bytes),
+            BindMethod::Handle => object.raw.bind_memory(device, offset, &memory.raw, at, bytes),
+            BindMethod::Address => object.raw.bind_address(device, offset, address, bytes),
         }
         .map_err(named)?;
-        let part = Part { device, offset, bytes };
-        bound.push(Bound { part, uses: memory.uses.clone() });
+        let part = BoundRange { device, offset, bytes };
+        bound.push(BoundMemory { part, uses: memory.uses.clone() });
         drop(bound);
         Ok(Binding { object: object.clone(), memory: memory.clone(), part, ended: false })
     }

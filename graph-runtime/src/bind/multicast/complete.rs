@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-use super::binding::{Binding, By};
+use super::binding::{BindMethod, Binding};
 use super::mapping::Mapping;
 use super::memory::Memory;
 use super::object::{Granularity, Object};
@@ -46,7 +46,7 @@ impl Complete {
     /// [`MulticastFault`](crate::MulticastFault), before the driver is called; `NoResources`, `SystemNotReady`,
     /// `IllegalState`, or another failed driver call.
     pub fn bind(&self, offset: u64, memory: &Arc<Memory>, at: u64, bytes: u64) -> Result<Binding> {
-        Binding::new(&self.object, offset, memory, at, bytes, By::Handle)
+        Binding::new(&self.object, offset, memory, at, bytes, BindMethod::Handle)
     }
 
     /// Like [`Complete::bind`], but by the memory's address (`cuMulticastBindAddr`; since CUDA 13.1
@@ -56,7 +56,7 @@ impl Complete {
     ///
     /// Same as [`Complete::bind`].
     pub fn bind_address(&self, offset: u64, memory: &Arc<Memory>, at: u64, bytes: u64) -> Result<Binding> {
-        Binding::new(&self.object, offset, memory, at, bytes, By::Address)
+        Binding::new(&self.object, offset, memory, at, bytes, BindMethod::Address)
     }
 
     /// Maps the whole object to an address range that all of its devices can access.

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DeviceRepr};
 
 use crate::bind::buffer::refuse_capture;
-use crate::cuda::Mapped;
+use crate::cuda::MappedRange;
 use crate::error::Result;
 
 use super::object::{Object, bytes_of, check_inside};
-use super::uses::Reached;
+use super::uses::ReachedMemory;
 
 /// An address range of a whole multicast object, accessible to all of its devices. Unmapped when dropped. Keeps
 /// the object alive.
 #[derive(Debug)]
 pub struct Mapping {
     /// Declared first: it must be dropped before the object.
-    mapped: Mapped,
+    mapped: MappedRange,
     object: Arc<Object>,
 }
 
@@ -25,7 +25,7 @@ impl Mapping {
     /// Maps an object that has all of its devices.
     pub(super) fn new(object: &Arc<Object>) -> Result<Mapping> {
         let devices: Vec<c_int> = object.contexts.iter().map(|ctx| ctx.cu_device()).collect();
-        let mapped = Mapped::new(&object.raw, object.bytes, object.granularity.minimum, &devices)?;
+        let mapped = MappedRange::new(&object.raw, object.bytes, object.granularity.minimum, &devices)?;
         Ok(Mapping { mapped, object: object.clone() })
     }
 
@@ -61,8 +61,8 @@ impl Mapping {
         }
         let bound = self.object.bound();
         self.object.check_bound(&bound, offset, bytes)?;
-        let reached = bound.iter().filter(|bound| bound.part.meets(offset, bytes));
-        let reached = Reached::new(reached.map(|bound| bound.uses.clone()));
+        let reached = bound.iter().filter(|bound| bound.part.overlaps(offset, bytes));
+        let reached = ReachedMemory::new(reached.map(|bound| bound.uses.clone()));
         let _uses = reached.write();
         Ok(self.mapped.write(stream, offset, elements)?)
     }

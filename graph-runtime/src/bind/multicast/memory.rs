@@ -5,11 +5,11 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::bind::buffer::refuse_capture;
-use crate::cuda::{self, AnyBits, Mapped, Physical};
+use crate::cuda::{self, AnyBits, MappedRange, PhysicalHandle};
 use crate::error::{MulticastFault, Result};
 
 use super::object::{bytes_of, check_aligned, check_inside, fault};
-use super::uses::Uses;
+use super::uses::UseLock;
 
 /// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped for
 /// access by its device.
@@ -18,11 +18,11 @@ use super::uses::Uses;
 #[derive(Debug)]
 pub struct Memory {
     /// Declared first: it must be dropped before the memory.
-    pub(super) mapped: Mapped,
-    pub(super) raw: Physical,
+    pub(super) mapped: MappedRange,
+    pub(super) raw: PhysicalHandle,
     pub(super) ctx: Arc<CudaContext>,
     pub(super) bytes: u64,
-    pub(super) uses: Arc<Uses>,
+    pub(super) uses: Arc<UseLock>,
 }
 
 impl Memory {
@@ -42,8 +42,8 @@ impl Memory {
         }
         let granularity = driver.granularity(ctx.cu_device())?;
         check_aligned("the size of the memory", bytes, granularity)?;
-        let raw = Physical::memory(driver, ctx, bytes)?;
-        let mapped = Mapped::new(&raw, bytes, 0, &[ctx.cu_device()])?;
+        let raw = PhysicalHandle::memory(driver, ctx, bytes)?;
+        let mapped = MappedRange::new(&raw, bytes, 0, &[ctx.cu_device()])?;
         mapped.zero(stream)?;
         Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes, uses: Arc::default() }))
     }

@@ -7,10 +7,10 @@ use cudarc::driver::CudaContext;
 use cuweave_core::index::wide;
 
 use crate::context;
-use crate::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, Physical};
+use crate::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, PhysicalHandle};
 use crate::error::{Error, MulticastFault, Result};
 
-use super::uses::Uses;
+use super::uses::UseLock;
 
 /// The granularity of multicast objects, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,36 +24,36 @@ pub struct Granularity {
 
 /// A range of an object to which memory of a device is bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct BoundRange {
     pub device: c_int,
     pub offset: u64,
     pub bytes: u64,
 }
 
-impl Part {
+impl BoundRange {
     /// Returns true if the range overlaps these bytes of the object.
-    pub fn meets(&self, offset: u64, bytes: u64) -> bool {
+    pub fn overlaps(&self, offset: u64, bytes: u64) -> bool {
         self.offset < offset.saturating_add(bytes) && offset < self.offset.saturating_add(self.bytes)
     }
 }
 
 /// The memory that is bound to a range.
 #[derive(Debug)]
-pub(super) struct Bound {
-    pub part: Part,
+pub(super) struct BoundMemory {
+    pub part: BoundRange,
     /// The lock that orders the uses of the memory.
-    pub uses: Arc<Uses>,
+    pub uses: Arc<UseLock>,
 }
 
 /// A multicast object. Released when dropped.
 #[derive(Debug)]
 pub(super) struct Object {
-    pub raw: Physical,
+    pub raw: PhysicalHandle,
     pub contexts: Vec<Arc<CudaContext>>,
     pub bytes: u64,
     pub granularity: Granularity,
     added: Mutex<Vec<c_int>>,
-    bound: Mutex<Vec<Bound>>,
+    bound: Mutex<Vec<BoundMemory>>,
 }
 
 pub(super) fn fault<T>(fault: MulticastFault) -> Result<T> {
@@ -131,7 +131,7 @@ impl Object {
         let granularity = ask(driver, devices, bytes)?;
         check_aligned("the size of the multicast object", bytes, granularity.minimum)?;
         let Some(first) = contexts.first() else { return fault(MulticastFault::NoDevices) };
-        let raw = Physical::object(driver, first, ObjectProperties::new(devices, bytes))?;
+        let raw = PhysicalHandle::object(driver, first, ObjectProperties::new(devices, bytes))?;
         let (added, bound) = (Mutex::default(), Mutex::default());
         Ok(Object { raw, contexts: contexts.to_vec(), bytes, granularity, added, bound })
     }
@@ -165,16 +165,16 @@ impl Object {
     }
 
     /// Locks the list of bindings: nothing can be bound or unbound while the guard exists.
-    pub fn bound(&self) -> MutexGuard<'_, Vec<Bound>> {
+    pub fn bound(&self) -> MutexGuard<'_, Vec<BoundMemory>> {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that each device has memory bound to every byte of a range.
-    pub fn check_bound(&self, bound: &[Bound], offset: u64, bytes: u64) -> Result<()> {
+    pub fn check_bound(&self, bound: &[BoundMemory], offset: u64, bytes: u64) -> Result<()> {
         let end = offset.saturating_add(bytes);
         for ctx in &self.contexts {
             let mut at = offset;
-            let holds = |part: &&Part, at: u64| {
+            let holds = |part: &&BoundRange, at: u64| {
                 part.device == ctx.cu_device()
                     && (part.offset..part.offset.saturating_add(part.bytes)).contains(&at)
             };

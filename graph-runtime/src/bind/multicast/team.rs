@@ -11,12 +11,12 @@ use crate::error::{MulticastFault, Result};
 use super::object::{Object, fault};
 
 /// A step, and a number on which all members must agree.
-type Said = (&'static str, u64);
+type StepValue = (&'static str, u64);
 
 #[derive(Default)]
-struct State {
+struct TeamState {
     /// The step and number that each member has passed. `None` for members that have not reached the step.
-    said: Vec<Option<Said>>,
+    said: Vec<Option<StepValue>>,
     /// The number of completed steps.
     round: u64,
     /// The fault of the last step, if any.
@@ -29,15 +29,15 @@ struct State {
     made: Option<Result<Arc<Object>>>,
 }
 
-struct Shared {
+struct TeamShared {
     contexts: Vec<Arc<CudaContext>>,
-    patience: Duration,
-    state: Mutex<State>,
+    timeout: Duration,
+    state: Mutex<TeamState>,
     changed: Condvar,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl TeamShared {
+    fn state(&self) -> MutexGuard<'_, TeamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -48,17 +48,17 @@ impl Shared {
 /// they stop waiting and get [`MulticastFault::MemberGone`].
 #[must_use = "the other members fail when this is dropped"]
 pub struct Member {
-    shared: Arc<Shared>,
+    shared: Arc<TeamShared>,
     rank: usize,
 }
 
 /// Returns the members of a team, one for each context. Move each one to its own thread. If a member does not
-/// reach a step within `patience`, all get an error.
+/// reach a step within `timeout`, all get an error.
 ///
 /// # Errors
 ///
 /// [`MulticastFault::NoDevices`], [`MulticastFault::Repeated`].
-pub fn team(contexts: &[Arc<CudaContext>], patience: Duration) -> Result<Vec<Member>> {
+pub fn team(contexts: &[Arc<CudaContext>], timeout: Duration) -> Result<Vec<Member>> {
     if contexts.is_empty() {
         return fault(MulticastFault::NoDevices);
     }
@@ -67,8 +67,9 @@ pub fn team(contexts: &[Arc<CudaContext>], patience: Duration) -> Result<Vec<Mem
             return fault(MulticastFault::Repeated { device: ctx.ordinal() });
         }
     }
-    let state = Mutex::new(State { said: vec![None; contexts.len()], ..State::default() });
-    let shared = Arc::new(Shared { contexts: contexts.to_vec(), patience, state, changed: Condvar::new() });
+    let state = Mutex::new(TeamState { said: vec![None; contexts.len()], ..TeamState::default() });
+    let shared =
+        Arc::new(TeamShared { contexts: contexts.to_vec(), timeout, state, changed: Condvar::new() });
     Ok((0..contexts.len()).map(|rank| Member { shared: shared.clone(), rank }).collect())
 }
 
@@ -102,7 +103,7 @@ impl Member {
 
     /// Waits until all members have reached a step with the same number.
     pub(super) fn agree_on(&self, step: &'static str, value: u64) -> Result<()> {
-        let Shared { state: _, changed, patience, .. } = &*self.shared;
+        let TeamShared { state: _, changed, timeout, .. } = &*self.shared;
         let mut state = self.shared.state();
         if let Some(ended) = &state.ended {
             return fault(ended.clone());
@@ -116,8 +117,8 @@ impl Member {
             changed.notify_all();
         } else {
             let waits =
-                |state: &mut State| state.round == round && state.ended.is_none() && state.gone.is_none();
-            let waited = changed.wait_timeout_while(state, *patience, waits);
+                |state: &mut TeamState| state.round == round && state.ended.is_none() && state.gone.is_none();
+            let waited = changed.wait_timeout_while(state, *timeout, waits);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         if state.round != round {
@@ -149,10 +150,10 @@ impl Member {
     }
 }
 
-impl State {
+impl TeamState {
     /// Completes a step that all members have reached.
     fn close(&mut self) {
-        let said: Vec<Said> = self.said.iter().flatten().copied().collect();
+        let said: Vec<StepValue> = self.said.iter().flatten().copied().collect();
         let first = said.first().copied().unwrap_or(("", 0));
         let other = said.iter().find(|&&said| said != first);
         self.verdict = other.map(|&(other, other_value)| MulticastFault::Disagree {

@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The lock of one memory: several reads at a time, or one write.
 #[derive(Debug, Default)]
-pub(super) struct Uses(RwLock<()>);
+pub(super) struct UseLock(RwLock<()>);
 
-impl Uses {
+impl UseLock {
     /// Waits until no write is in flight.
     pub fn read(&self) -> RwLockReadGuard<'_, ()> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
@@ -16,14 +16,14 @@ impl Uses {
 
 /// The locks of all memory that a write reaches. Sorted and without duplicates, so that two writes cannot
 /// deadlock.
-pub(super) struct Reached(Vec<Arc<Uses>>);
+pub(super) struct ReachedMemory(Vec<Arc<UseLock>>);
 
-impl Reached {
-    pub fn new(uses: impl Iterator<Item = Arc<Uses>>) -> Reached {
-        let mut uses: Vec<Arc<Uses>> = uses.collect();
+impl ReachedMemory {
+    pub fn new(uses: impl Iterator<Item = Arc<UseLock>>) -> ReachedMemory {
+        let mut uses: Vec<Arc<UseLock>> = uses.collect();
         uses.sort_by_key(Arc::as_ptr);
         uses.dedup_by_key(|uses| Arc::as_ptr(uses));
-        Reached(uses)
+        ReachedMemory(uses)
     }
 
     /// Waits until no use of the memory is in flight.

@@ -1,4 +1,4 @@
-//! Evaluates the user's expressions of a graph function while it is expanded: [`Asked`] runs generated code
+//! Evaluates the user's expressions of a graph function while it is expanded: [`BodyEvaluator`] runs generated code
 //! ([`Body`]) and hands the values to the expansion in `cuweave_core`.
 //!
 //! Expressions that mention no loop variable are evaluated once and cached. The answers of one build are
@@ -7,25 +7,26 @@
 use std::collections::BTreeMap;
 
 use cuweave_core::expand::symbols::Symbols;
-use cuweave_core::expand::{Answers, ExpansionPoint as Place, Expressions, FrameId, Number, Refusal};
+use cuweave_core::expand::{Answers, DimValue, ExpansionFault, ExpansionPoint, Expressions, FrameId};
 use cuweave_core::ids::LeafId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{DimId, StatementId};
 use cuweave_core::structure::Choice;
-use cuweave_core::table::{Decoded, Op, TableHandle};
+use cuweave_core::table::{BoundOp, DecodedFunction, TableHandle};
 
 use crate::error::{
-    At, ConfigFault, DeviceFault, Error, Fault, PlanFault, Result, SetterFault, at_function, at_statement,
+    ConfigFault, DeviceFault, Error, Fault, PlanFault, Result, SetterFault, SourceLocation, at_function,
+    at_statement,
 };
 use crate::statements::{Dim, compute, dim};
 use crate::token::Token;
 
 use super::body::{Body, enter};
-use super::checks::user_of;
+use super::checks::first_user;
 use super::questions::{Answer, Question, Questions};
 
 /// Evaluates the expressions of a body for the expansion, which asks through [`Answers`].
-pub(crate) struct Asked<'b> {
+pub(crate) struct BodyEvaluator<'b> {
     body: &'b dyn Body,
     /// The values of expressions that mention no loop variable. Each is evaluated once.
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
@@ -34,10 +35,10 @@ pub(crate) struct Asked<'b> {
     pub(crate) symbols: Symbols,
 }
 
-impl<'b> Asked<'b> {
+impl<'b> BodyEvaluator<'b> {
     /// Returns an evaluator for a body. The body's expressions may make another context current.
-    pub fn new(body: &'b dyn Body) -> Asked<'b> {
-        Asked {
+    pub fn new(body: &'b dyn Body) -> BodyEvaluator<'b> {
+        BodyEvaluator {
             body,
             leaves: BTreeMap::new(),
             stack: Vec::new(),
@@ -47,12 +48,12 @@ impl<'b> Asked<'b> {
     }
 
     /// Returns the value of a leaf. Evaluates it unless it is cached.
-    pub(crate) fn leaf_dim(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+    pub(crate) fn leaf_dim(&mut self, at: ExpansionPoint<'_>, leaf: LeafId) -> Result<Dim> {
         let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
         }
-        let Answer::Leaf(value) = self.ask(at, Question::Leaf(leaf))? else { return Err(unlike(at)) };
+        let Answer::Leaf(value) = self.ask(at, Question::Leaf(leaf))? else { return Err(wrong_answer(at)) };
         if constant {
             self.leaves.insert((at.frame, leaf), value);
         }
@@ -60,7 +61,7 @@ impl<'b> Asked<'b> {
     }
 
     /// Returns the answer to the expansion's next question: a recorded one, or a new one that it records.
-    fn ask(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+    fn ask(&mut self, at: ExpansionPoint<'_>, question: Question) -> Result<Answer> {
         if let Some(answer) = self.questions.known(at, question) {
             return Ok(answer);
         }
@@ -70,20 +71,20 @@ impl<'b> Asked<'b> {
     }
 
     /// Evaluates the expression of a question.
-    pub(crate) fn answer(&mut self, at: Place<'_>, question: Question) -> Result<Answer> {
+    pub(crate) fn answer(&mut self, at: ExpansionPoint<'_>, question: Question) -> Result<Answer> {
         match question {
             Question::Leaf(leaf) => {
-                self.entered(at, &mut |body| Answer::Leaf(body.leaf(leaf.as_u32(), at.turns, Token)))
+                self.entered(at, &mut |body| Answer::Leaf(body.leaf(leaf.as_u32(), at.loop_values, Token)))
             }
             Question::Arm(number) => {
-                self.entered(at, &mut |body| Answer::Arm(body.arm(number, at.turns, Token)))
+                self.entered(at, &mut |body| Answer::Arm(body.arm(number, at.loop_values, Token)))
             }
             Question::Callee(call) => {
                 let step = at.table().steps[call];
                 let mut table = None;
                 self.entered(at, &mut |body| {
-                    let mut known = |callee: &dyn Body| table = callee.table(Token).and_then(of_code);
-                    body.enter(step, at.turns, &mut known, Token);
+                    let mut known = |callee: &dyn Body| table = callee.table(Token).and_then(static_table);
+                    body.enter(step, at.loop_values, &mut known, Token);
                 })?;
                 table.map(Answer::Callee).ok_or_else(|| Error::Config {
                     at: statement(at, Some(call)),
@@ -96,23 +97,23 @@ impl<'b> Asked<'b> {
     /// Evaluates the code of a bound and converts the result with `of`.
     fn computed<T>(
         &mut self,
-        at: Place<'_>,
+        at: ExpansionPoint<'_>,
         id: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
         of: fn(Dim) -> std::result::Result<T, Fault>,
     ) -> Result<T> {
         let table = at.table();
         let code = &table.dims[id];
         let mut leaves = Vec::new();
         for op in code {
-            if let Op::Leaf(leaf) = *op {
+            if let BoundOp::Leaf(leaf) = *op {
                 leaves.push((leaf, self.leaf_dim(at, leaf)?));
             }
         }
-        let operand = |op: Op| match op {
-            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
-            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
-            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
+        let operand = |op: BoundOp| match op {
+            BoundOp::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
+            BoundOp::Variable(variable) => at.loop_values.get(variable.index()).map(|&value| dim(value)),
+            BoundOp::Length(_) | BoundOp::Extent(_) => length(op).map(|number| dim(number.value)),
             _ => None,
         };
         let text = &table.program.dims[id];
@@ -123,21 +124,21 @@ impl<'b> Asked<'b> {
         match of(value) {
             Ok(value) => Ok(value),
             Err(fault) => {
-                let (what, at) = user_of(&table.program, id);
+                let (what, at) = first_user(&table.program, id);
                 Err(Error::Size { what, at, text: text.to_string(), fault })
             }
         }
     }
 
     /// Calls `with` with the body of the frame at `at`.
-    fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
+    fn entered<T>(&mut self, at: ExpansionPoint<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
         enter(self.body, at.frames, at.frame, with)
             .ok_or_else(|| Error::Config { at: function(at), reason: ConfigFault::ArgumentOfCallReturns })
     }
 }
 
 /// Returns the table if generated code has it. Tables of builders give `None`.
-fn of_code(table: TableHandle) -> Option<&'static Decoded> {
+fn static_table(table: TableHandle) -> Option<&'static DecodedFunction> {
     match table {
         TableHandle::Static(table) => Some(table),
         TableHandle::Built(_) => None,
@@ -147,16 +148,16 @@ fn of_code(table: TableHandle) -> Option<&'static Decoded> {
 /// The error for an answer of the wrong kind. It cannot occur: an answer is reused only if its question is the
 /// same.
 #[cold]
-fn unlike(at: Place<'_>) -> Error {
+fn wrong_answer(at: ExpansionPoint<'_>) -> Error {
     PlanFault::OtherAnswer(function(at)).into()
 }
 
 /// Returns the source location of the function that is being expanded.
-fn function(at: Place<'_>) -> Box<At> {
+fn function(at: ExpansionPoint<'_>) -> Box<SourceLocation> {
     at_function(&at.table().program)
 }
 
-fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
+fn statement(at: ExpansionPoint<'_>, statement: Option<StatementId>) -> Box<SourceLocation> {
     let program = &at.table().program;
     match statement {
         Some(statement) => at_statement(program, statement),
@@ -164,90 +165,99 @@ fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
     }
 }
 
-impl Expressions for Asked<'_> {
+impl Expressions for BodyEvaluator<'_> {
     type Error = Error;
 
-    fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Option<u64>> {
+    fn leaf(&mut self, at: ExpansionPoint<'_>, leaf: LeafId) -> Result<Option<u64>> {
         Ok(self.leaf_dim(at, leaf)?.value().ok())
     }
 
     fn value(
         &mut self,
-        at: Place<'_>,
+        at: ExpansionPoint<'_>,
         id: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
     ) -> Result<u64> {
         self.computed(at, id, length, Dim::value)
     }
 
     #[cold]
-    fn inconstant(at: Box<At>, bound: &str) -> Error {
+    fn inconstant(at: Box<SourceLocation>, bound: &str) -> Error {
         let reason = SetterFault::Bound { text: bound.to_owned() };
         Error::BuildAgain { at, reason }
     }
 }
 
-impl Answers for Asked<'_> {
+impl Answers for BodyEvaluator<'_> {
     type Error = Error;
 
     fn bound(
         &mut self,
-        at: Place<'_>,
+        at: ExpansionPoint<'_>,
         id: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
-    ) -> Result<Number> {
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
+    ) -> Result<DimValue> {
         let value = self.value(at, id, length)?;
         if !self.symbols.may_move(at, id) {
-            return Ok(Number::constant(value));
+            return Ok(DimValue::constant(value));
         }
         let mut symbols = std::mem::take(&mut self.symbols);
         let poly = symbols.poly(self, at, id, value, length);
         self.symbols = symbols;
-        Ok(Number { value, poly, moves: true })
+        Ok(DimValue { value, poly, moves: true })
     }
 
     fn end(
         &mut self,
-        at: Place<'_>,
+        at: ExpansionPoint<'_>,
         id: DimId,
-        length: &mut dyn FnMut(Op) -> Option<Number>,
+        length: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
     ) -> Result<i128> {
         self.computed(at, id, length, Dim::integer)
     }
 
-    fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {
-        let Answer::Arm(arm) = self.ask(at, Question::Arm(choice.number))? else { return Err(unlike(at)) };
+    fn arm(&mut self, at: ExpansionPoint<'_>, choice: &Choice) -> Result<u32> {
+        let Answer::Arm(arm) = self.ask(at, Question::Arm(choice.number))? else {
+            return Err(wrong_answer(at));
+        };
         Ok(arm)
     }
 
-    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<TableHandle> {
-        let Answer::Callee(table) = self.ask(at, Question::Callee(call))? else { return Err(unlike(at)) };
+    fn callee(&mut self, at: ExpansionPoint<'_>, call: StatementId) -> Result<TableHandle> {
+        let Answer::Callee(table) = self.ask(at, Question::Callee(call))? else {
+            return Err(wrong_answer(at));
+        };
         Ok(TableHandle::Static(table))
     }
 
-    fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {
+    fn refused(
+        &mut self,
+        at: ExpansionPoint<'_>,
+        blamed: Option<StatementId>,
+        refusal: ExpansionFault,
+    ) -> Error {
         let at = statement(at, blamed);
         match refusal {
-            Refusal::Device { device } => {
+            ExpansionFault::Device { device } => {
                 Error::Devices(Box::new(DeviceFault::NoDevice { at: *at, device, devices: None }))
             }
-            Refusal::Short { callee, parameter, buffer, needed, len } => {
+            ExpansionFault::Short { callee, parameter, buffer, needed, len } => {
                 Error::Extent { at, kernel: callee, parameter, buffer, extent: needed, len }
             }
-            Refusal::Index { list, index, len } => Error::Index { at, list, index, len },
-            Refusal::Recursion { cycle } => Error::Recursion { at, cycle },
-            Refusal::TooLarge { most } => Error::TooLarge { at, most },
-            Refusal::Returned { buffer, declared, actual } => {
+            ExpansionFault::Index { list, index, len } => Error::Index { at, list, index, len },
+            ExpansionFault::Recursion { cycle } => Error::Recursion { at, cycle },
+            ExpansionFault::TooLarge { most } => Error::TooLarge { at, most },
+            ExpansionFault::Returned { buffer, declared, actual } => {
                 let program = at.clone().with_name(buffer);
                 Error::ReturnedLength { at: Box::new(program), declared, actual }
             }
-            Refusal::AtLeast { argument, least, value } => {
+            ExpansionFault::AtLeast { argument, least, value } => {
                 Error::AtLeast { at: Box::new(at.with_name(argument)), least, value }
             }
-            Refusal::Unlike { one, other } => {
+            ExpansionFault::Unlike { one, other } => {
                 Error::Config { at, reason: ConfigFault::Unlike { one, other } }
             }
-            Refusal::Malformed(what) => PlanFault::Malformed { at, what }.into(),
+            ExpansionFault::Malformed(what) => PlanFault::Malformed { at, what }.into(),
         }
     }
 }

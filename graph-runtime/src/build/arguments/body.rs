@@ -7,23 +7,23 @@ use cuweave_core::expand::{Frame, FrameId};
 use cuweave_core::index::Vector;
 use cuweave_core::table::TableHandle;
 
-use crate::build::calls::capture::Capture;
+use crate::build::calls::capture::CallCapture;
 use crate::error::{PlanFault, Result};
 use crate::statements::{Dim, Evaluation};
 use crate::token::Token;
 
-/// The scalars of a graph function and the code of its expressions. In every method, `turns` holds the values
+/// The scalars of a graph function and the code of its expressions. In every method, `loop_values` holds the values
 /// of the loop variables, outermost loop first.
 pub trait Body {
     /// Returns the function's table. `None` if another version of cuweave generated it.
     fn table(&self, token: Token) -> Option<TableHandle>;
 
     /// Returns the value of an expression that bounds are computed from.
-    fn leaf(&self, number: u32, turns: &[i64], token: Token) -> Dim;
+    fn leaf(&self, number: u32, loop_values: &[i64], token: Token) -> Dim;
 
     /// Returns the index of the arm that an `if` or `match` takes. 0 if the function has no choice.
-    fn arm(&self, number: u32, turns: &[i64], token: Token) -> u32 {
-        let _ = (number, turns, token);
+    fn arm(&self, number: u32, loop_values: &[i64], token: Token) -> u32 {
+        let _ = (number, loop_values, token);
         0
     }
 
@@ -31,18 +31,18 @@ pub trait Body {
     fn evaluate(
         &self,
         step: u32,
-        turns: &[i64],
+        loop_values: &[i64],
         evaluation: &mut Evaluation<'_>,
         token: Token,
     ) -> Result<()> {
-        let _ = (step, turns, evaluation, token);
+        let _ = (step, loop_values, evaluation, token);
         Ok(())
     }
 
     /// Calls `enter` with the body of the function that statement `step` calls. A function without calls never
     /// calls `enter`.
-    fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token) {
-        let _ = (step, turns, enter, token);
+    fn enter(&self, step: u32, loop_values: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token) {
+        let _ = (step, loop_values, enter, token);
     }
 
     /// Runs the body of a library call.
@@ -50,7 +50,7 @@ pub trait Body {
     /// # Errors
     ///
     /// [`PlanFault::NoLibraryCall`] for graph functions: they have no such body.
-    fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {
+    fn capture(&self, capture: &mut CallCapture<'_>, token: Token) -> Result<()> {
         let _ = token;
         Err(PlanFault::NoLibraryCall(format!("{capture:?}")).into())
     }
@@ -76,7 +76,7 @@ pub(crate) fn enter<T>(
     let step = frames[call.frame].table.steps[call.template];
     let mut result = None;
     enter(root, frames, call.frame, &mut |caller| {
-        caller.enter(step, &call.turns, &mut |callee| result = Some(with(callee)), Token);
+        caller.enter(step, &call.loop_values, &mut |callee| result = Some(with(callee)), Token);
     });
     result
 }

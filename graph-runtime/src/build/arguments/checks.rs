@@ -2,18 +2,20 @@
 //! before the first node is added to the driver's graph.
 //!
 //! [`check_lengths`] checks the program itself, [`check_operands`] and [`check_overlap`] the memory that is
-//! bound to its arguments. [`check_moved`] and [`check_new_overlap`] repeat the part that a setter can
+//! bound to its arguments. [`check_moved_ranges`] and [`check_new_overlap`] repeat the part that a setter can
 //! invalidate.
 
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, View};
-use cuweave_core::moves::Moved;
+use cuweave_core::ir::{
+    Access, BufferId, DimId, Origin, Program, Statement, StatementId, StatementKind, View,
+};
+use cuweave_core::settable_bounds::SetterEffects;
 
 use crate::bind::{Operand, Prologue};
 use crate::cuda::Driver;
 use crate::error::{
-    At, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, at_attribute, at_buffer,
-    at_statement,
+    Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, SourceLocation, at_attribute,
+    at_buffer, at_statement,
 };
 
 use super::devices::Contexts;
@@ -30,7 +32,7 @@ pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Res
 /// lengths of record fields.
 fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     for (id, statement) in program.statements.enumerate() {
-        let Kind::Condition(body) = statement.kind else { continue };
+        let StatementKind::Condition(body) = statement.kind else { continue };
         let Some(operand) = statement.accesses.first().filter(|_| body.own_accesses() > 0) else { continue };
         let len = dims[operand.hi].saturating_sub(dims[operand.lo]);
         if len != 1 {
@@ -47,7 +49,7 @@ fn operands(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Returns the first buffer, statement or attribute that uses `dim`, with the quantity that `dim` is there.
-pub(crate) fn user_of(program: &Program, dim: DimId) -> (Quantity, Box<At>) {
+pub(crate) fn first_user(program: &Program, dim: DimId) -> (Quantity, Box<SourceLocation>) {
     if let Some(buffer) = program.buffers.position(|buffer| buffer.len == dim) {
         return (Quantity::Length, at_buffer(program, buffer));
     }
@@ -88,7 +90,11 @@ fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Repeats the range checks for accesses and views that a setter has moved.
-pub(crate) fn check_moved(moved: &Moved, program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+pub(crate) fn check_moved_ranges(
+    moved: &SetterEffects,
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+) -> Result<()> {
     moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
     moved.views().iter().try_for_each(|&at| view(program, dims, &program.views[at]))
 }
@@ -131,7 +137,7 @@ fn view(program: &Program, dims: &Vector<DimId, u64>, view: &View) -> Result<()>
     let of_user = || user.map_or(declared.file.clone(), |user| at_statement(program, user).file);
     let file = view.file.map_or_else(of_user, str::to_owned);
     Err(Error::ViewRange {
-        at: Box::new(At::new(declared.name, file, view.line).with_column(view.column)),
+        at: Box::new(SourceLocation::new(declared.name, file, view.line).with_column(view.column)),
         range: text(view.lo, view.hi),
         lo,
         hi,
@@ -193,7 +199,7 @@ pub(crate) fn check_operands(
 /// access at the same time. `operands` are bound to the buffers from `first` on.
 pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &[Operand]) -> Result<()> {
     for (id, statement) in program.statements.enumerate() {
-        if !matches!(statement.kind, Kind::Host(_)) {
+        if !matches!(statement.kind, StatementKind::Host(_)) {
             continue;
         }
         for access in statement.accesses.iter() {
@@ -201,9 +207,9 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
             let operand = access.buffer.index().checked_sub(first).and_then(|at| operands.get(at));
             let fault = match (buffer.origin, operand) {
                 (Origin::Pinned { .. }, _) | (Origin::Device { .. }, None) => continue,
-                (Origin::Device { .. }, Some(operand)) => match operand.unified() {
-                    Some(unified) if unified.concurrent => continue,
-                    Some(unified) => ManagedFault::NotConcurrent { device: unified.device },
+                (Origin::Device { .. }, Some(operand)) => match operand.managed_state() {
+                    Some(managed_state) if managed_state.concurrent => continue,
+                    Some(managed_state) => ManagedFault::NotConcurrent { device: managed_state.device },
                     None => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
                 },
                 _ => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
@@ -216,7 +222,7 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
 
 /// Applies the hints of the operands of the buffers from `first` on. Returns the prologues that each launch
 /// runs before the graph.
-pub(crate) fn follow_hints(
+pub(crate) fn apply_hints(
     program: &Program,
     dims: &Vector<DimId, u64>,
     driver: &Driver,
@@ -229,7 +235,7 @@ pub(crate) fn follow_hints(
         let id = BufferId::new(at);
         let bytes = dims[program.buffers[id].len].saturating_mul(operand.element);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        match operand.follow_hints(driver, contexts, at, bytes) {
+        match operand.apply_hints(driver, contexts, at, bytes) {
             Ok(prologue) => prologues.extend(prologue),
             Err(Error::Managed(fault)) => {
                 return Err(Error::ManagedArgument { at: at_buffer(program, id), fault });
@@ -241,7 +247,7 @@ pub(crate) fn follow_hints(
 }
 
 /// Returns true if the program may write a buffer.
-fn writes(program: &Program, buffer: BufferId) -> bool {
+fn is_written(program: &Program, buffer: BufferId) -> bool {
     program.buffers[buffer].origin.is_writable()
 }
 
@@ -260,7 +266,7 @@ pub(crate) fn check_overlap(
     // The earlier operands with the greatest end address: among all, and among the written ones.
     let mut furthest: [Option<usize>; 2] = [None; 2];
     for at in order {
-        let written = writes(program, BufferId::new(at));
+        let written = is_written(program, BufferId::new(at));
         let rival = if written { furthest[0] } else { furthest[1] };
         if let Some(other) = rival.filter(|&other| end(other) > operands[at].address) {
             let (first, second) = (other.min(at), other.max(at));
@@ -295,10 +301,11 @@ pub(crate) fn check_new_overlap(
         |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
     for at in first..first + new.len() {
         let (lo, hi) = bytes(at, operand(at));
-        let written = writes(program, BufferId::new(at));
+        let written = is_written(program, BufferId::new(at));
         for other in 0..operands.len() {
             let (start, end) = bytes(other, operand(other));
-            if other != at && lo < end && start < hi && (written || writes(program, BufferId::new(other))) {
+            if other != at && lo < end && start < hi && (written || is_written(program, BufferId::new(other)))
+            {
                 let (first, second) = (other.min(at), other.max(at));
                 return Err(Error::Overlap {
                     first: at_buffer(program, BufferId::new(first)),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 use cuweave_core::index::{Index, Vector, wide};
-use cuweave_core::ir::{BufferId, Device, DimId, Kind, Program, StatementId};
+use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::scopes::Scopes;
 
 use crate::bind::Operand;
@@ -40,7 +40,7 @@ pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contex
     if contexts == 1 {
         return Ok(());
     }
-    let scopes = Scopes::of(program);
+    let scopes = Scopes::new(program);
     for (id, statement) in program.statements.enumerate().filter(|_| !scopes.is_empty()) {
         let Some(scope) = scopes.around(id) else { continue };
         let decides = program.statements[scopes.list[scope].condition].device;
@@ -68,7 +68,7 @@ fn fault(fault: DeviceFault) -> Error {
 pub(crate) struct Peers {
     of: BTreeMap<BufferId, BTreeSet<Device>>,
     /// The copies that run in the context of another device than their statement's.
-    copiers: BTreeMap<StatementId, Device>,
+    context_overrides: BTreeMap<StatementId, Device>,
 }
 
 impl Peers {
@@ -80,7 +80,7 @@ impl Peers {
     /// # Errors
     ///
     /// [`Error::Devices`] if a statement uses memory that its device cannot access.
-    pub fn of(
+    pub fn find(
         program: &Program,
         driver: &Driver,
         contexts: &Contexts,
@@ -91,33 +91,35 @@ impl Peers {
             return Ok(peers);
         }
         let mut known: BTreeMap<(Device, Device), bool> = BTreeMap::new();
-        let scopes = Scopes::of(program);
+        let scopes = Scopes::new(program);
         for (id, statement) in program.statements.enumerate() {
-            if statement.kind.is_memory() || matches!(statement.kind, Kind::Host(()) | Kind::Join(_)) {
+            if statement.kind.is_memory()
+                || matches!(statement.kind, StatementKind::Host(()) | StatementKind::Join(_))
+            {
                 continue;
             }
             // The device of a conditional body makes the body's copies, so it must be able to access both
             // sides.
-            let copies = matches!(statement.kind, Kind::Copy(())) && scopes.around(id).is_none();
+            let copies = matches!(statement.kind, StatementKind::Copy(())) && scopes.around(id).is_none();
             let closed = statement.accesses.iter().filter_map(|access| operands.get(access.buffer.index()));
             let closed =
-                closed.filter(|operand| copies && !opens(operand)).find_map(|operand| operand.device);
+                closed.filter(|operand| copies && !can_share(operand)).find_map(|operand| operand.device);
             if let Some(device) = closed.filter(|&device| device != statement.device) {
-                peers.copiers.insert(id, device);
+                peers.context_overrides.insert(id, device);
             }
             let device = closed.unwrap_or(statement.device);
             for access in statement.kind.own_accesses(&statement.accesses) {
                 let operand = operands.get(access.buffer.index());
                 // All devices can access managed memory. Its users are recorded for setters that bind other
                 // memory.
-                if !copies && operand.is_some_and(|operand| operand.unified().is_some()) {
+                if !copies && operand.is_some_and(|operand| operand.managed_state().is_some()) {
                     peers.of.entry(access.buffer).or_default().insert(device);
                     continue;
                 }
-                if copies && operand.is_some_and(|operand| !opens(operand) && operand.device == closed) {
+                if copies && operand.is_some_and(|operand| !can_share(operand) && operand.device == closed) {
                     continue;
                 }
-                let Some(memory) = memory_of(program, access.buffer, operands) else { continue };
+                let Some(memory) = memory_device(program, access.buffer, operands) else { continue };
                 if memory == device || *contexts[memory] == *contexts[device] {
                     continue;
                 }
@@ -128,7 +130,7 @@ impl Peers {
                         *known.entry((device, memory)).or_insert(can)
                     }
                 };
-                if copies && operand.is_some_and(|operand| !opens(operand)) {
+                if copies && operand.is_some_and(|operand| !can_share(operand)) {
                     return Err(no_access(program, id, access.buffer, memory, Inaccessible::NotShared));
                 } else if can {
                     peers.of.entry(access.buffer).or_default().insert(device);
@@ -139,7 +141,7 @@ impl Peers {
         }
         for &buffer in peers.of.keys() {
             if let Some(operand) = operands.get(buffer.index()) {
-                peers.open(program, driver, contexts, buffer, operand)?;
+                peers.enable_access(program, driver, contexts, buffer, operand)?;
             }
         }
         Ok(peers)
@@ -152,12 +154,12 @@ impl Peers {
 
     /// Returns the device whose context the node of a statement uses: the statement's own, or for a copy of
     /// memory that cannot be shared, the device that has the memory.
-    pub fn runs(&self, statement: StatementId, device: Device) -> Device {
-        self.copiers.get(&statement).copied().unwrap_or(device)
+    pub fn context_device(&self, statement: StatementId, device: Device) -> Device {
+        self.context_overrides.get(&statement).copied().unwrap_or(device)
     }
 
     /// Gives the devices that access a buffer access to its operand.
-    pub fn open(
+    pub fn enable_access(
         &self,
         program: &Program,
         driver: &Driver,
@@ -166,14 +168,14 @@ impl Peers {
         operand: &Operand,
     ) -> Result<()> {
         let (Some(devices), Some(memory)) = (self.of.get(&buffer), operand.device) else { return Ok(()) };
-        if operand.unified().is_some() {
+        if operand.managed_state().is_some() {
             return Ok(());
         }
         for &device in devices.iter().filter(|&&device| *contexts[device] != *contexts[memory]) {
             let reason = if !driver.can_access(&contexts[device], &contexts[memory])? {
                 Some(Inaccessible::NoPeers)
-            } else if !opens(operand)
-                || !driver.open_to(&contexts[device], &contexts[memory], operand.address)?
+            } else if !can_share(operand)
+                || !driver.enable_peer_access(&contexts[device], &contexts[memory], operand.address)?
             {
                 Some(Inaccessible::NotShared)
             } else {
@@ -192,7 +194,7 @@ impl Peers {
     }
 
     /// Returns the driver's handles of the other devices that access any of these buffers.
-    pub fn others(&self, contexts: &Contexts, buffers: &[BufferId]) -> Vec<c_int> {
+    pub fn peer_handles(&self, contexts: &Contexts, buffers: &[BufferId]) -> Vec<c_int> {
         let devices: BTreeSet<c_int> = buffers
             .iter()
             .filter_map(|buffer| self.of.get(buffer))
@@ -204,12 +206,12 @@ impl Peers {
 
 /// Returns true if access to an operand can be enabled. For an output of a graph it cannot: its alloc node has
 /// fixed the access.
-fn opens(operand: &Operand) -> bool {
+fn can_share(operand: &Operand) -> bool {
     operand.output.is_none() && operand.slot.is_none()
 }
 
 /// Returns the device that has the memory of a buffer. `None` for host memory.
-pub(crate) fn memory_of(program: &Program, buffer: BufferId, operands: &[Operand]) -> Option<Device> {
+pub(crate) fn memory_device(program: &Program, buffer: BufferId, operands: &[Operand]) -> Option<Device> {
     if program.buffers[buffer].origin.is_pinned() {
         return None;
     }
@@ -240,18 +242,18 @@ pub(crate) fn check_allocated(
     new: &[Operand],
     old: &[Operand],
 ) -> Result<()> {
-    let ordinal = |operand: &Operand| match operand.unified() {
-        Some(unified) => Some(unified.device),
+    let ordinal = |operand: &Operand| match operand.managed_state() {
+        Some(managed_state) => Some(managed_state.device),
         None => Some(contexts[operand.device?].ordinal()),
     };
     for (at, (new, old)) in (first..).zip(new.iter().zip(&old[first..])) {
-        if [new, old].iter().all(|operand| operand.unified().is_none()) {
+        if [new, old].iter().all(|operand| operand.managed_state().is_none()) {
             continue;
         }
         let (Some(device), Some(built)) = (ordinal(new), ordinal(old)) else { continue };
         let buffer = BufferId::new(at);
         let keeps = |statement: &cuweave_core::ir::Statement| {
-            matches!(statement.kind, Kind::Copy(()) | Kind::Fill(_))
+            matches!(statement.kind, StatementKind::Copy(()) | StatementKind::Fill(_))
                 && statement.accesses.iter().any(|access| access.buffer == buffer)
         };
         if device != built && program.statements.iter().any(keeps) {
@@ -273,7 +275,7 @@ pub(crate) fn check_same_devices(
     for (at, (new, old)) in (first..).zip(new.iter().zip(&old[first..])) {
         if let (Some(device), Some(built)) = (new.device, old.device)
             && device != built
-            && [new, old].iter().any(|operand| operand.unified().is_none())
+            && [new, old].iter().any(|operand| operand.managed_state().is_none())
         {
             let at = *at_buffer(program, BufferId::new(at));
             let (built, device) = (built.as_u32(), device.as_u32());

@@ -19,17 +19,17 @@ use crate::token::Token;
 use super::body::Body;
 
 /// A scalar with its type.
-pub struct Value {
+pub struct ScalarValue {
     /// The value in its own type. `None` for a computed number.
-    exact: Option<Box<dyn Exact>>,
-    number: Option<Number>,
+    exact: Option<Box<dyn ExactValue>>,
+    number: Option<WideNumber>,
     /// The name of its type.
     ty: &'static str,
 }
 
 /// A number in the widest type of its class.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
+pub enum WideNumber {
     /// An integer.
     Integer(i128),
     /// A float.
@@ -39,13 +39,13 @@ pub enum Number {
 }
 
 /// A value of any type that is `Copy`.
-trait Exact: Any + Send + Sync {
-    fn copied(&self) -> Box<dyn Exact>;
+trait ExactValue: Any + Send + Sync {
+    fn copied(&self) -> Box<dyn ExactValue>;
     fn any(&self) -> &dyn Any;
 }
 
-impl<T: Copy + Send + Sync + 'static> Exact for T {
-    fn copied(&self) -> Box<dyn Exact> {
+impl<T: Copy + Send + Sync + 'static> ExactValue for T {
+    fn copied(&self) -> Box<dyn ExactValue> {
         Box::new(*self)
     }
 
@@ -54,15 +54,18 @@ impl<T: Copy + Send + Sync + 'static> Exact for T {
     }
 }
 
-impl Clone for Value {
-    fn clone(&self) -> Value {
-        Value { exact: self.exact.as_ref().map(|exact| (**exact).copied()), ..*self }
+impl Clone for ScalarValue {
+    fn clone(&self) -> ScalarValue {
+        ScalarValue { exact: self.exact.as_ref().map(|exact| (**exact).copied()), ..*self }
     }
 }
 
-impl fmt::Debug for Value {
+impl fmt::Debug for ScalarValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Value").field("type", &self.ty).field("number", &self.number).finish_non_exhaustive()
+        f.debug_struct("ScalarValue")
+            .field("type", &self.ty)
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }
 
@@ -122,40 +125,41 @@ fn is_float(ty: TypeId) -> bool {
     ty == TypeId::of::<f32>() || ty == TypeId::of::<f64>()
 }
 
-impl Value {
+impl ScalarValue {
     /// Returns a value that remembers its type, and its number if it is an integer or a float.
-    pub fn of<T: Copy + Send + Sync + 'static>(value: T) -> Value {
+    pub fn new<T: Copy + Send + Sync + 'static>(value: T) -> ScalarValue {
         let float = |value: &dyn Any| match value.downcast_ref::<f32>() {
             Some(&value) => Some(f64::from(value)),
             None => value.downcast_ref::<f64>().copied(),
         };
-        let number = integer(&value).map(Number::Integer).or_else(|| float(&value).map(Number::Float));
-        Value { exact: Some(Box::new(value)), number, ty: type_name::<T>() }
+        let number =
+            integer(&value).map(WideNumber::Integer).or_else(|| float(&value).map(WideNumber::Float));
+        ScalarValue { exact: Some(Box::new(value)), number, ty: type_name::<T>() }
     }
 
     /// Returns the value of an expression over integers.
-    pub fn computed(value: Dim) -> Value {
+    pub fn computed(value: Dim) -> ScalarValue {
         let number = match value.value() {
-            Ok(value) => Number::Integer(value.into()),
-            Err(fault) => Number::Faulty(fault),
+            Ok(value) => WideNumber::Integer(value.into()),
+            Err(fault) => WideNumber::Faulty(fault),
         };
-        Value { exact: None, number: Some(number), ty: "integer" }
+        ScalarValue { exact: None, number: Some(number), ty: "integer" }
     }
 
     /// Returns the value as a length or a bound. `None` if it is not an integer.
     pub fn dim(&self) -> Option<Dim> {
         match self.number {
-            Some(Number::Integer(value)) => Some(dim(value)),
-            Some(Number::Float(_) | Number::Faulty(_)) | None => None,
+            Some(WideNumber::Integer(value)) => Some(dim(value)),
+            Some(WideNumber::Float(_) | WideNumber::Faulty(_)) | None => None,
         }
     }
 
     /// Returns the text for messages: the number or `bool`, otherwise the name of the type.
     pub fn text(&self) -> String {
         match self.number {
-            Some(Number::Integer(value)) => value.to_string(),
-            Some(Number::Float(value)) => format!("{value:?}"),
-            Some(Number::Faulty(_)) | None => {
+            Some(WideNumber::Integer(value)) => value.to_string(),
+            Some(WideNumber::Float(value)) => format!("{value:?}"),
+            Some(WideNumber::Faulty(_)) | None => {
                 let exact = self.exact.as_ref().and_then(|exact| (**exact).any().downcast_ref::<bool>());
                 exact.map_or_else(|| self.ty.to_owned(), bool::to_string)
             }
@@ -184,9 +188,9 @@ impl Value {
         take: &mut dyn FnMut(&dyn Any),
     ) -> std::result::Result<(), Misfit> {
         let taken = match self.number {
-            Some(Number::Integer(value)) if is_integer(wanted) => with_integer(value, wanted, take),
-            Some(Number::Float(value)) if is_float(wanted) => with_float(value, wanted, take),
-            Some(Number::Faulty(fault)) if is_integer(wanted) => return Err(Misfit::Fault(fault)),
+            Some(WideNumber::Integer(value)) if is_integer(wanted) => with_integer(value, wanted, take),
+            Some(WideNumber::Float(value)) if is_float(wanted) => with_float(value, wanted, take),
+            Some(WideNumber::Faulty(fault)) if is_integer(wanted) => return Err(Misfit::Fault(fault)),
             _ => return Err(Misfit::Scalar { declared, given: self.ty }),
         };
         if taken { Ok(()) } else { Err(Misfit::Number { value: self.text(), declared }) }
@@ -201,7 +205,7 @@ pub enum GivenArgument {
     /// No buffer, for an optional parameter.
     Nothing,
     /// A scalar.
-    Value(Value),
+    Value(ScalarValue),
 }
 
 /// The reason why an argument does not fit its parameter.
@@ -245,7 +249,7 @@ pub(crate) struct MisfitArgument {
 
 /// The arguments of a launch or a call, in the order of the parameters.
 #[derive(Debug)]
-pub struct Given<'g> {
+pub struct ArgumentReader<'g> {
     arguments: &'g [GivenArgument],
     /// The first argument that does not fit.
     misfit: Option<MisfitArgument>,
@@ -253,33 +257,33 @@ pub struct Given<'g> {
 
 /// A buffer whose type is checked.
 #[derive(Debug)]
-pub struct Typed {
+pub struct TypedBuffer {
     access: u32,
 }
 
-impl Mark for Typed {
+impl Mark for TypedBuffer {
     fn access(&self) -> u32 {
         self.access
     }
 }
 
-impl<P> Fits<P> for Typed {}
+impl<P> Fits<P> for TypedBuffer {}
 
 /// An optional buffer whose type is checked.
 #[derive(Debug)]
-pub struct TypedOrNone(Option<Typed>);
+pub struct OptionalTypedBuffer(Option<TypedBuffer>);
 
-impl OptionalMark for TypedOrNone {
-    type Given = Typed;
+impl OptionalMark for OptionalTypedBuffer {
+    type Given = TypedBuffer;
 
-    fn given(self) -> Option<Typed> {
+    fn given(self) -> Option<TypedBuffer> {
         self.0
     }
 }
 
-impl<'g> Given<'g> {
-    pub(crate) fn new(arguments: &'g [GivenArgument]) -> Given<'g> {
-        Given { arguments, misfit: None }
+impl<'g> ArgumentReader<'g> {
+    pub(crate) fn new(arguments: &'g [GivenArgument]) -> ArgumentReader<'g> {
+        ArgumentReader { arguments, misfit: None }
     }
 
     /// Returns the first argument that does not fit its parameter.
@@ -305,7 +309,7 @@ impl<'g> Given<'g> {
     }
 
     /// Returns argument `index` as a buffer with elements of type `T`. `None` if it does not fit.
-    pub fn buffer<T: 'static>(&mut self, index: usize) -> Option<Typed> {
+    pub fn buffer<T: 'static>(&mut self, index: usize) -> Option<TypedBuffer> {
         match self.arguments.get(index) {
             Some(&GivenArgument::Buffer(element, given)) if element != TypeId::of::<T>() => {
                 self.refuse(index, Misfit::Element { declared: type_name::<T>(), given })
@@ -313,7 +317,7 @@ impl<'g> Given<'g> {
             Some(GivenArgument::Buffer(..)) => {
                 let buffers = self.arguments[..index].iter();
                 let before = buffers.filter(|argument| matches!(argument, GivenArgument::Buffer(..))).count();
-                Some(Typed { access: narrow(before) })
+                Some(TypedBuffer { access: narrow(before) })
             }
             Some(GivenArgument::Value(_) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
             None => self.refuse(index, Misfit::Missing),
@@ -321,10 +325,10 @@ impl<'g> Given<'g> {
     }
 
     /// Returns argument `index` as an optional buffer with elements of type `T`. `None` if it does not fit.
-    pub fn optional_buffer<T: 'static>(&mut self, index: usize) -> Option<TypedOrNone> {
+    pub fn optional_buffer<T: 'static>(&mut self, index: usize) -> Option<OptionalTypedBuffer> {
         match self.arguments.get(index) {
-            Some(GivenArgument::Nothing) => Some(TypedOrNone(None)),
-            _ => self.buffer::<T>(index).map(|typed| TypedOrNone(Some(typed))),
+            Some(GivenArgument::Nothing) => Some(OptionalTypedBuffer(None)),
+            _ => self.buffer::<T>(index).map(|typed| OptionalTypedBuffer(Some(typed))),
         }
     }
 }
@@ -338,7 +342,7 @@ impl<'g> Given<'g> {
 pub trait LaunchedItem: KernelItem {
     /// Returns the arguments in the order of the kernel's declaration. `None` if one does not fit.
     #[doc(hidden)]
-    fn arguments(given: &mut Given<'_>, token: Token) -> Option<Arguments>;
+    fn arguments(given: &mut ArgumentReader<'_>, token: Token) -> Option<Arguments>;
 }
 
 /// The item of a graph function. A builder calls it as `layer::layer {}`. `#[graph]` implements it, and nothing
@@ -355,5 +359,5 @@ pub trait CalledItem {
     /// Calls `enter` with the body of the function. Returns `None` without the call if an argument does not
     /// fit.
     #[doc(hidden)]
-    fn enter(given: &mut Given<'_>, enter: &mut dyn FnMut(&dyn Body), token: Token) -> Option<()>;
+    fn enter(given: &mut ArgumentReader<'_>, enter: &mut dyn FnMut(&dyn Body), token: Token) -> Option<()>;
 }

@@ -3,10 +3,10 @@
 //! `recall` asks the questions of earlier builds first. The expansion then takes those answers from the record,
 //! as long as it asks the same questions in the same order.
 
-use cuweave_core::expand::{ExpansionPoint as Place, FrameId};
+use cuweave_core::expand::{ExpansionPoint, FrameId};
 use cuweave_core::ids::LeafId;
 use cuweave_core::ir::StatementId;
-use cuweave_core::table::Decoded;
+use cuweave_core::table::DecodedFunction;
 
 use crate::statements::Dim;
 
@@ -26,7 +26,7 @@ pub(crate) enum Question {
 pub(crate) enum Answer {
     Leaf(Dim),
     Arm(u32),
-    Callee(&'static Decoded),
+    Callee(&'static DecodedFunction),
 }
 
 impl PartialEq for Answer {
@@ -42,23 +42,23 @@ impl PartialEq for Answer {
 
 /// A question with its frame, its loop variables and its answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Asking {
+pub(crate) struct AskedQuestion {
     pub frame: FrameId,
-    pub turns: Box<[i64]>,
+    pub loop_values: Box<[i64]>,
     pub question: Question,
     pub answer: Answer,
 }
 
-impl Asking {
-    pub fn is(&self, at: Place<'_>, question: Question) -> bool {
-        self.question == question && self.frame == at.frame && *self.turns == *at.turns
+impl AskedQuestion {
+    pub fn matches(&self, at: ExpansionPoint<'_>, question: Question) -> bool {
+        self.question == question && self.frame == at.frame && *self.loop_values == *at.loop_values
     }
 }
 
 /// The questions of a build, in the order in which the expansion asks them.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    pub list: Vec<Asking>,
+    pub list: Vec<AskedQuestion>,
     /// The number of questions that the expansion has asked so far. The rest of the list was asked in advance.
     expanded: usize,
 }
@@ -66,9 +66,9 @@ pub(crate) struct Questions {
 impl Questions {
     /// Returns the answer to the expansion's next question if it was asked in advance. Otherwise drops the rest
     /// of the answers in advance: the expansion has taken another path.
-    pub fn known(&mut self, at: Place<'_>, question: Question) -> Option<Answer> {
+    pub fn known(&mut self, at: ExpansionPoint<'_>, question: Question) -> Option<Answer> {
         match self.list.get(self.expanded) {
-            Some(asking) if asking.is(at, question) => {
+            Some(asking) if asking.matches(at, question) => {
                 self.expanded += 1;
                 Some(asking.answer)
             }
@@ -80,8 +80,13 @@ impl Questions {
     }
 
     /// Records the next question of the expansion.
-    pub fn note(&mut self, at: Place<'_>, question: Question, answer: Answer) {
-        self.list.push(Asking { frame: at.frame, turns: at.turns.into(), question, answer });
+    pub fn note(&mut self, at: ExpansionPoint<'_>, question: Question, answer: Answer) {
+        self.list.push(AskedQuestion {
+            frame: at.frame,
+            loop_values: at.loop_values.into(),
+            question,
+            answer,
+        });
         self.expanded = self.list.len();
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{CallId, Kind};
+use cuweave_core::ir::{CallId, StatementKind};
 use cuweave_core::table::Table;
 
-use crate::error::{At, Error, Result};
+use crate::error::{Error, Result, SourceLocation};
 
 /// Checks that no function that `table` calls, directly or indirectly, calls itself. O(calls in the text).
 ///
@@ -41,12 +41,17 @@ pub(crate) fn check_recursion(table: &'static Table) -> Result<()> {
 }
 
 /// Returns the source location of the call with index `at`.
-fn call(caller: &'static Table, at: usize) -> Box<At> {
+fn call(caller: &'static Table, at: usize) -> Box<SourceLocation> {
     let place = caller.get().and_then(|caller| {
         let program = &caller.program;
-        let statement =
-            program.statements.iter().find(|statement| statement.kind == Kind::Call(CallId::new(at)))?;
-        Some(At::new(&*statement.name, &*program.file, statement.line).with_column(statement.column))
+        let statement = program
+            .statements
+            .iter()
+            .find(|statement| statement.kind == StatementKind::Call(CallId::new(at)))?;
+        Some(
+            SourceLocation::new(&*statement.name, &*program.file, statement.line)
+                .with_column(statement.column),
+        )
     });
-    Box::new(place.unwrap_or_else(|| At::new("", "", 0)))
+    Box::new(place.unwrap_or_else(|| SourceLocation::new("", "", 0)))
 }

@@ -1,3 +1,3 @@
 //! Fast paths for setters that change bounds.
 
-pub(super) mod quick;
+pub(super) mod linear;

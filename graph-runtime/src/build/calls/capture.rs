@@ -2,7 +2,7 @@
 //! The capture starts after the nodes that the call depends on.
 //!
 //! The frontier of the capture is read before the capture ends, and the call's successors depend on all of it.
-//! [`Capture::look_at`] walks back from the frontier to collect the captured nodes.
+//! [`CallCapture::collect_captured`] walks back from the frontier to collect the captured nodes.
 //!
 //! A programmatic edge between captured kernels orders less than a full edge, so its source joins the frontier.
 //! Hence a frontier of one kernel comes after the whole call by full edges, and its outgoing edge may be
@@ -20,17 +20,17 @@ use cuweave_core::index::size;
 use cuweave_core::ir::{Mode, StatementId};
 use cuweave_core::table::TableHandle;
 
-use crate::bind::Lent;
+use crate::bind::ResourceHandle;
 use crate::cuda::{
     CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
     Driver, ElementRange, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
 };
-use crate::error::{At, CallFault, Error, PlanFault, Quantity, Result};
+use crate::error::{CallFault, Error, PlanFault, Quantity, Result, SourceLocation};
 use crate::statements::Dim;
 
 /// The nodes that a library call captured.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Captured {
+pub(crate) struct CapturedNodes {
     /// The nodes that successors of the call depend on. The call's predecessors, if it captured nothing.
     pub frontier: Vec<Node>,
     /// All captured nodes, last first. The nodes of a child graph follow its child-graph node.
@@ -43,37 +43,37 @@ pub(crate) struct Captured {
 }
 
 /// A library call while its body runs. Generated code gets the memory of the call's parameters here.
-pub struct Capture<'c> {
+pub struct CallCapture<'c> {
     pub(crate) driver: &'static Driver,
     pub(crate) context: Context,
     pub(crate) graph: RawGraph,
     pub(crate) after: &'c [Node],
     pub(crate) stream: &'c mut CaptureStream,
     pub(crate) callee: TableHandle,
-    pub(crate) at: Box<At>,
+    pub(crate) at: Box<SourceLocation>,
     /// The memory of each buffer and then each scratch, in the order of the parameters.
     pub(crate) memory: Vec<ElementRange>,
-    pub(crate) captured: Option<Captured>,
+    pub(crate) captured: Option<CapturedNodes>,
     /// The name of the conditional body whose graph this is. `None` outside of bodies.
     pub(crate) in_body: Option<String>,
     /// True if the graph has become unusable.
-    pub(crate) spoiled: bool,
+    pub(crate) graph_unusable: bool,
     /// True if the body only describes a collective. Nothing is captured then.
     pub(crate) describes: bool,
     /// The collective that the body has described.
     pub(crate) described: Option<Collective>,
 }
 
-impl std::fmt::Debug for Capture<'_> {
+impl std::fmt::Debug for CallCapture<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Capture").field("call", &self.at.name).finish_non_exhaustive()
+        f.debug_struct("CallCapture").field("call", &self.at.name).finish_non_exhaustive()
     }
 }
 
 /// The result of a body, or the message of its panic.
-type Ending = std::result::Result<std::result::Result<(), String>, String>;
+type BodyResult = std::result::Result<std::result::Result<(), String>, String>;
 
-impl Capture<'_> {
+impl CallCapture<'_> {
     /// Returns the memory of a parameter. `index` counts buffers first, then scratch. `declared` is the
     /// declared length in elements.
     ///
@@ -102,7 +102,7 @@ impl Capture<'_> {
     /// [`CallFault::LentTwice`] if the call has already borrowed it.
     pub fn resource<'v, T: ?Sized>(
         &self,
-        lent: Lent<'v, T>,
+        lent: ResourceHandle<'v, T>,
         parameter: &str,
     ) -> Result<std::cell::RefMut<'v, T>> {
         lent.value().ok_or_else(|| self.error(CallFault::LentTwice { parameter: parameter.to_owned() }))
@@ -148,7 +148,7 @@ impl Capture<'_> {
         let info = driver.capture_info(raw);
         let ended = self.end(&began, &info);
         let kept = self.stream.take_failure();
-        let ending = self.judge(ending.map_err(|failure| self.failed(failure)), ended)?;
+        let ending = self.check_ending(ending.map_err(|failure| self.failed(failure)), ended)?;
         match ending {
             Err(text) => return Err(self.error(CallFault::Panicked(text))),
             Ok(Err(text)) => return Err(self.error(CallFault::Returned(text))),
@@ -162,7 +162,7 @@ impl Capture<'_> {
             return Err(self.error(CallFault::OtherContext));
         }
         let CaptureInfo { frontier, .. } = info.map_err(|failure| self.failed(failure))?;
-        self.captured = Some(self.look_at(frontier)?);
+        self.captured = Some(self.collect_captured(frontier)?);
         Ok(())
     }
 
@@ -198,7 +198,7 @@ impl Capture<'_> {
         };
         let end = if status == CaptureStatus::None { Ok(self.graph) } else { driver.end_capture(raw) };
         if !own {
-            self.spoiled = true;
+            self.graph_unusable = true;
             // The body has begun a capture of its own.
             if let Ok(other) = end
                 && other != self.graph
@@ -210,7 +210,7 @@ impl Capture<'_> {
         }
         let end = end.and_then(|_| began.as_ref().map(drop).map_err(|&failure| failure));
         if end.is_err() || status != CaptureStatus::Active {
-            self.spoiled = true;
+            self.graph_unusable = true;
             if driver.is_capturing(raw) != Ok(false) {
                 self.stream.lose();
             }
@@ -219,7 +219,11 @@ impl Capture<'_> {
     }
 
     /// Returns the body's result, or the error of its capture.
-    fn judge(&self, ending: Result<Ending>, ended: Option<Outcome<CaptureStatus>>) -> Result<Ending> {
+    fn check_ending(
+        &self,
+        ending: Result<BodyResult>,
+        ended: Option<Outcome<CaptureStatus>>,
+    ) -> Result<BodyResult> {
         let ending = ending?;
         let Some(ended) = ended else { return Err(self.error(CallFault::Ended)) };
         match (ended, &ending) {
@@ -234,10 +238,10 @@ impl Capture<'_> {
     }
 
     /// Collects the captured nodes: walks back from the frontier to the call's predecessors.
-    fn look_at(&self, frontier: Vec<Node>) -> Result<Captured> {
+    fn collect_captured(&self, frontier: Vec<Node>) -> Result<CapturedNodes> {
         let before: BTreeSet<Node> = self.after.iter().copied().collect();
         let (mut reached, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        let mut captured = Captured { frontier, ..Captured::default() };
+        let mut captured = CapturedNodes { frontier, ..CapturedNodes::default() };
         let mut work = captured.frontier.clone();
         let mut sources = Vec::new();
         let mut kernels = BTreeSet::new();
@@ -280,13 +284,13 @@ impl Capture<'_> {
         if captured.nodes.is_empty()
             && let Some(statement) = self.callee.capture()
         {
-            self.writes_nothing(statement)?;
+            self.check_writes_nothing(statement)?;
         }
         Ok(captured)
     }
 
     /// Checks a call that captured nothing: it must not declare that it writes a parameter.
-    fn writes_nothing(&self, statement: StatementId) -> Result<()> {
+    fn check_writes_nothing(&self, statement: StatementId) -> Result<()> {
         let accesses = &self.callee.program.statements[statement].accesses;
         let written = accesses.iter().zip(&self.memory).zip(0u32..).find(|((access, memory), _)| {
             // Scratch is also declared as written, but nobody else reads it.

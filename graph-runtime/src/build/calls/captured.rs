@@ -1,22 +1,22 @@
-//! Captures the nodes of library calls while a graph's other nodes are added: prepares the [`Capture`] of a
+//! Captures the nodes of library calls while a graph's other nodes are added: prepares the [`CallCapture`] of a
 //! call, runs its body, and checks afterwards that no captured node is left over.
 
 use std::collections::btree_map::Entry;
 
-use cuweave_core::ir::{Device, Kind, StatementId};
-use cuweave_core::operation::{Operation, OperationId, What};
+use cuweave_core::ir::{Device, StatementId, StatementKind};
+use cuweave_core::operation::{Operation, OperationId, OperationKind};
 
 use crate::build::arguments::body::enter;
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
 use crate::cuda::{CaptureStream, Collective, ElementRange, Node, Outcome, RawGraph};
-use crate::error::{At, CallFault, ConfigFault, Error, Result};
-use crate::statements::Emission;
+use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation};
+use crate::statements::EmissionContext;
 use crate::token::Token;
 use cuweave_core::flattened::Flattened;
 
-use super::capture::{Capture, Captured};
+use super::capture::{CallCapture, CapturedNodes};
 
 /// Captures the nodes of a library call. If a failure makes the graph unusable, clears the builder's handle of
 /// it.
@@ -24,7 +24,7 @@ pub(crate) fn capture(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
     after: &[Node],
-) -> Result<Captured> {
+) -> Result<CapturedNodes> {
     let statement = operation.sources[0];
     let at = builder.at(operation);
     let definition = &builder.definition;
@@ -37,7 +37,7 @@ pub(crate) fn capture(
     let (in_body, graph) = (builder.body_name(operation), builder.into);
     let stream = capture_stream(builder, operation.device);
     let stream = stream.map_err(|failure| Error::driver(failure, Some(at.clone())))?;
-    let mut capture = Capture {
+    let mut capture = CallCapture {
         driver,
         context,
         graph,
@@ -47,14 +47,14 @@ pub(crate) fn capture(
         callee,
         memory,
         captured: None,
-        spoiled: false,
+        graph_unusable: false,
         describes: false,
         described: None,
         at,
     };
     let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
-    let Capture { captured, spoiled, at, .. } = capture;
-    if spoiled {
+    let CallCapture { captured, graph_unusable, at, .. } = capture;
+    if graph_unusable {
         builder.built.handle.graph = RawGraph::NONE;
         builder.streams.clear();
     }
@@ -84,7 +84,7 @@ pub(crate) fn describe(
     builder: &mut GraphBuilder<'_>,
     statement: StatementId,
     device: Device,
-    at: &At,
+    at: &SourceLocation,
 ) -> Result<Collective> {
     let at = Box::new(at.clone());
     let failed = |failure| Error::driver(failure, Some(at.clone()));
@@ -96,7 +96,7 @@ pub(crate) fn describe(
     let memory = memory(&flat, &builder.built.emission(&flat, &definition.dims), statement);
     let graph = builder.into;
     let stream = capture_stream(builder, device).map_err(failed)?;
-    let mut capture = Capture {
+    let mut capture = CallCapture {
         driver,
         context,
         graph,
@@ -106,7 +106,7 @@ pub(crate) fn describe(
         callee: flat.frames[frame].table.clone(),
         memory,
         captured: None,
-        spoiled: false,
+        graph_unusable: false,
         describes: true,
         described: None,
         at: at.clone(),
@@ -124,13 +124,16 @@ pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) ->
     let BuiltGraph { plan, handle, .. } = built;
     let list = &plan.operations.list;
     let is_condition = |operation: &Operation| {
-        matches!(operation.what, What::Statement(Kind::Condition(()) | Kind::Join(())))
+        matches!(
+            operation.kind,
+            OperationKind::Statement(StatementKind::Condition(()) | StatementKind::Join(()))
+        )
     };
     if handle.captured.is_empty() || list.iter().any(is_condition) {
         return Ok(());
     }
     let driver = definition.driver;
-    let own = |captured: &Captured| captured.nodes.len() - captured.inner;
+    let own = |captured: &CapturedNodes| captured.nodes.len() - captured.inner;
     let captured = handle.captured.values().map(own).sum::<usize>();
     let known = captured + handle.nodes.len() - handle.captured.len();
     let count = driver.node_count(handle.graph)?;
@@ -146,12 +149,13 @@ pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) ->
             continue;
         }
         for (before, _) in driver.dependencies(node)? {
-            let behind = |&&at: &&OperationId| {
+            let comes_after = |&&at: &&OperationId| {
                 let mut after = Vec::new();
-                list[at].after.iter().for_each(|&before| handle.ends(before, &mut after));
+                list[at].after.iter().for_each(|&before| handle.push_frontier(before, &mut after));
                 after.contains(&before)
             };
-            let call = of_call(&before).map(|(at, _)| at).or_else(|| handle.captured.keys().find(behind));
+            let call =
+                of_call(&before).map(|(at, _)| at).or_else(|| handle.captured.keys().find(comes_after));
             blamed = blamed.or(call.copied());
         }
     }
@@ -166,7 +170,7 @@ pub(crate) fn check_all_captured(built: &BuiltGraph, definition: &Definition) ->
 }
 
 /// Returns the memory of each buffer and scratch of a library call, in the order of its declaration.
-fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> Vec<ElementRange> {
+fn memory(flat: &Flattened, emission: &EmissionContext<'_>, statement: StatementId) -> Vec<ElementRange> {
     let frame = &flat.frames[flat.instances[statement].frame];
     let declared = &frame.table.program.statements[flat.instances[statement].template].accesses;
     let mut given = 0..;

@@ -24,49 +24,55 @@ use cuweave_core::scopes::Scopes;
 
 use crate::build::graph::builder::GraphBuilder;
 use crate::cuda::{
-    Beside, Clique, Collective, Context, Difference, Driver, Failure, Node, Outcome, RawGraph, Sequence,
-    Stream, during_capture, record,
+    Collective, CollectiveDifference, CollectiveSequence, Context, Driver, Failure, Interleaving, LocalRanks,
+    Node, Outcome, RawGraph, Stream, during_capture, record,
 };
-use crate::error::{At, CallFault, Error, PlanFault, Result, at_statement};
+use crate::error::{CallFault, Error, PlanFault, Result, SourceLocation, at_statement};
 
-use super::agreed::{Agreed, Arrived};
-use super::capture::Captured;
+use super::agreed::{AgreedCollectives, ReachedCollective};
+use super::capture::CapturedNodes;
 use super::captured::{capture_stream, describe};
+use super::collective_order::CollectiveOrder;
 use super::order::CollectiveEntry;
-use super::turns::Turns;
 
 /// A rank's collective, as its body has described it.
-struct Described {
+struct DescribedCollective {
     statement: StatementId,
     device: Device,
-    clique: usize,
+    communicator: usize,
     text: String,
 }
 
 /// Returns how the collectives of two communicators interleave on a device. `None` if the communicator `other`
 /// has none there.
-fn beside(all: &[Described], device: Device, own: usize, other: usize, key: u64) -> Option<Beside> {
+fn interleaving(
+    all: &[DescribedCollective],
+    device: Device,
+    own: usize,
+    other: usize,
+    key: u64,
+) -> Option<Interleaving> {
     let (mut count, mut before) = (0, Vec::new());
     for one in all.iter().filter(|one| one.device == device) {
-        if one.clique == other {
+        if one.communicator == other {
             count += 1;
-        } else if one.clique == own {
+        } else if one.communicator == own {
             before.push(count);
         }
     }
-    (count > 0).then_some(Beside { key, before })
+    (count > 0).then_some(Interleaving { key, before })
 }
 
 /// Lets all bodies describe their collectives, and compares the ranks.
-pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
+pub(crate) fn agree_collectives(builder: &mut GraphBuilder<'_>) -> Result<()> {
     if builder.built.agreed.compared {
         return Ok(());
     }
-    builder.built.agreed = Agreed::default();
+    builder.built.agreed = AgreedCollectives::default();
     let flat = builder.definition.flat.clone();
     let program = flat.checked.program();
     let mut described = Vec::new();
-    let scopes = Scopes::of(program);
+    let scopes = Scopes::new(program);
     for statement in program.statements.ids().filter(|&id| flat.is_collective(id)) {
         let at = at_statement(program, statement);
         if let Some(around) = scopes.around(statement) {
@@ -76,41 +82,47 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
         let device = program.statements[statement].device;
         let collective = describe(builder, statement, device, &at)?;
         let agreed = &mut builder.built.agreed;
-        let own = |known: &Arc<dyn Clique>| same(known, &collective.clique);
-        let clique = agreed.cliques.iter().position(own).unwrap_or_else(|| {
-            agreed.cliques.push(collective.clique.clone());
-            agreed.cliques.len() - 1
+        let own = |known: &Arc<dyn LocalRanks>| same(known, &collective.communicator);
+        let communicator = agreed.communicators.iter().position(own).unwrap_or_else(|| {
+            agreed.communicators.push(collective.communicator.clone());
+            agreed.communicators.len() - 1
         });
-        described.push(Described { statement, device, clique, text: collective.text });
+        described.push(DescribedCollective { statement, device, communicator, text: collective.text });
     }
     if described.is_empty() {
         return Ok(());
     }
     let (definition, agreed) = (&builder.definition, &mut builder.built.agreed);
     // Sorted by key, so that all ranks compare communicators in the same order.
-    let mut cliques: Vec<_> = agreed.cliques.iter().cloned().enumerate().collect();
-    cliques.sort_by_key(|(_, clique)| clique.key());
-    for (number, clique) in &cliques {
-        let own: Vec<&Described> = described.iter().filter(|one| one.clique == *number).collect();
-        let order = matched(agreed, program, &**clique, &own)?;
+    let mut communicators: Vec<_> = agreed.communicators.iter().cloned().enumerate().collect();
+    communicators.sort_by_key(|(_, communicator)| communicator.key());
+    for (number, communicator) in &communicators {
+        let own: Vec<&DescribedCollective> =
+            described.iter().filter(|one| one.communicator == *number).collect();
+        let order = matched(agreed, program, &**communicator, &own)?;
         let texts: Vec<String> = order.iter().map(|one| one.text.clone()).collect();
-        let others = cliques.iter().filter(|other| other.0 != *number);
-        let others = others
-            .filter_map(|(other, clique)| beside(&described, order[0].device, *number, *other, clique.key()));
-        let sequence = Sequence { texts: &texts, beside: others.collect() };
+        let others = communicators.iter().filter(|other| other.0 != *number);
+        let others = others.filter_map(|(other, communicator)| {
+            interleaving(&described, order[0].device, *number, *other, communicator.key())
+        });
+        let sequence = CollectiveSequence { texts: &texts, interleavings: others.collect() };
         let devices: BTreeSet<Device> = own.iter().map(|one| one.device).collect();
         let contexts = devices.iter().map(|&device| definition.context_of(device));
-        let compared = Turns::of(contexts).alone(definition.driver, &**clique, || {
-            clique.check().map_err(Difference::Communicator).and_then(|()| clique.agree(&sequence))
-        });
+        let compared =
+            CollectiveOrder::for_contexts(contexts).alone(definition.driver, &**communicator, || {
+                communicator
+                    .check()
+                    .map_err(CollectiveDifference::Communicator)
+                    .and_then(|()| communicator.agree(&sequence))
+            });
         definition.driver.enter(definition.context)?;
         compared?.map_err(|difference| match difference {
-            Difference::Collective { at, text } => {
+            CollectiveDifference::Collective { at, text } => {
                 let blamed = order.get(at).or(order.last());
                 let at = at_statement(program, blamed.map_or(own[0].statement, |one| one.statement));
                 Error::Call { at, fault: CallFault::Disagreement { text } }
             }
-            Difference::Communicator(reason) => {
+            CollectiveDifference::Communicator(reason) => {
                 Error::Communicator { function: program.name.to_string(), reason }
             }
         })?;
@@ -119,9 +131,15 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for one in &described {
         if seen.insert(agreed.groups[&one.statement].0) {
-            let At { name, file, line, .. } = *at_statement(program, one.statement);
+            let SourceLocation { name, file, line, .. } = *at_statement(program, one.statement);
             let operation = one.text.clone();
-            agreed.list.list.push(CollectiveEntry { communicator: one.clique, operation, name, file, line });
+            agreed.list.list.push(CollectiveEntry {
+                communicator: one.communicator,
+                operation,
+                name,
+                file,
+                line,
+            });
         }
     }
     agreed.compared = true;
@@ -131,17 +149,20 @@ pub(crate) fn agree(builder: &mut GraphBuilder<'_>) -> Result<()> {
 /// Matches the collectives of a communicator's ranks in this process by their order on each device. Returns the
 /// list of one rank.
 fn matched<'d>(
-    agreed: &mut Agreed,
+    agreed: &mut AgreedCollectives,
     program: &Program,
-    clique: &dyn Clique,
-    own: &[&'d Described],
-) -> Result<Vec<&'d Described>> {
-    let mut by_device: BTreeMap<Device, Vec<&'d Described>> = BTreeMap::new();
+    communicator: &dyn LocalRanks,
+    own: &[&'d DescribedCollective],
+) -> Result<Vec<&'d DescribedCollective>> {
+    let mut by_device: BTreeMap<Device, Vec<&'d DescribedCollective>> = BTreeMap::new();
     own.iter().for_each(|one| by_device.entry(one.device).or_default().push(one));
-    let ranks: Vec<(Device, Vec<&'d Described>)> = by_device.into_iter().collect();
+    let ranks: Vec<(Device, Vec<&'d DescribedCollective>)> = by_device.into_iter().collect();
     let (device, first) = &ranks[0];
-    let differs = |at: usize, ours: Option<&&Described>, other: Device, theirs: Option<&&Described>| {
-        let say = |one: Option<&&Described>| {
+    let differs = |at: usize,
+                   ours: Option<&&DescribedCollective>,
+                   other: Device,
+                   theirs: Option<&&DescribedCollective>| {
+        let say = |one: Option<&&DescribedCollective>| {
             one.map_or_else(|| "has none".to_owned(), |one| format!("has `{}`", one.text))
         };
         let blamed = theirs.or(ours).map_or(own[0].statement, |one| one.statement);
@@ -162,10 +183,10 @@ fn matched<'d>(
             }
         }
     }
-    if ranks.len() != clique.ranks() {
+    if ranks.len() != communicator.ranks() {
         let text = format!(
             "the communicator has {} in this process, and the graph has collectives on {}",
-            counted(clique.ranks(), "rank"),
+            counted(communicator.ranks(), "rank"),
             counted(ranks.len(), "device")
         );
         let at = at_statement(program, first[0].statement);
@@ -182,19 +203,19 @@ fn matched<'d>(
 
 /// Records that a rank has reached its collective. Once all ranks of the group have, captures the group and
 /// returns its operations with their nodes.
-pub(crate) fn arrive(
+pub(crate) fn reach_collective(
     builder: &mut GraphBuilder<'_>,
     id: OperationId,
     operation: &Operation,
     after: &[Node],
-) -> Result<Vec<(OperationId, Captured)>> {
+) -> Result<Vec<(OperationId, CapturedNodes)>> {
     let statement = operation.sources[0];
     let (group, count) = builder.built.agreed.groups[&statement];
     let known = builder.deferred.arrived.get(&group);
     if known.is_none_or(|known| known.iter().all(|one| one.operation != id)) {
         let (at, device) = (builder.at(operation), operation.device);
         let collective = describe(builder, statement, device, &at)?;
-        let arrived = Arrived { operation: id, device, after: after.to_vec(), at, collective };
+        let arrived = ReachedCollective { operation: id, device, after: after.to_vec(), at, collective };
         builder.deferred.arrived.entry(group).or_default().push(arrived);
     }
     if builder.deferred.arrived[&group].len() < count {
@@ -211,7 +232,7 @@ pub(crate) fn arrive(
 }
 
 /// Returns the error of a graph whose ranks wait for each other.
-pub(crate) fn crossed(builder: &GraphBuilder<'_>, late: &Operation) -> Error {
+pub(crate) fn deadlock_error(builder: &GraphBuilder<'_>, late: &Operation) -> Error {
     match builder.deferred.arrived.values().flatten().next() {
         Some(waiting) => {
             let at = waiting.at.clone();
@@ -226,29 +247,29 @@ pub(crate) fn crossed(builder: &GraphBuilder<'_>, late: &Operation) -> Error {
 /// a child-graph node after the predecessors of that rank's statement.
 fn capture_group(
     builder: &mut GraphBuilder<'_>,
-    members: Vec<Arrived>,
-) -> Result<Vec<(OperationId, Captured)>> {
+    members: Vec<ReachedCollective>,
+) -> Result<Vec<(OperationId, CapturedNodes)>> {
     let driver = builder.definition.driver;
     let Some(first) = members.first() else { return Ok(Vec::new()) };
-    let clique = first.collective.clique.clone();
-    let _alone = clique.alone();
-    for Arrived { device, at, .. } in &members {
+    let communicator = first.collective.communicator.clone();
+    let _alone = communicator.alone();
+    for ReachedCollective { device, at, .. } in &members {
         capture_stream(builder, *device).map_err(|failure| failed(at, failure))?;
     }
     let _capturing = during_capture();
     let (mut ranks, mut collectives, mut outcome) = (Vec::new(), Vec::new(), Ok(()));
-    for Arrived { operation, device, after, at, collective } in members {
+    for ReachedCollective { operation, device, after, at, collective } in members {
         let (context, stream) = (builder.definition.context_of(device), builder.streams[&device].raw());
         let begun = driver.enter(context).and_then(|()| driver.begin_capture_alone(stream));
         if let Err(failure) = begun {
             outcome = Err(failed(&at, failure));
             break;
         }
-        ranks.push(Rank { operation, device, context, stream, after, at });
+        ranks.push(CapturingRank { operation, device, context, stream, after, at });
         collectives.push(collective);
     }
     if outcome.is_ok() {
-        let enqueued = driver.capturing(|| enqueue(builder, &*clique, collectives, &ranks));
+        let enqueued = driver.capturing(|| enqueue(builder, &*communicator, collectives, &ranks));
         outcome = enqueued.map_err(|failure| failed(&ranks[0].at, failure)).and_then(|enqueued| enqueued);
     }
     let graphs: Vec<Result<OwnedGraph>> = ranks.iter().map(|rank| end_rank(builder, rank)).collect();
@@ -256,7 +277,7 @@ fn capture_group(
     outcome?;
     let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
     let mut captured = Vec::new();
-    for (Rank { operation, after, at, .. }, graph) in ranks.into_iter().zip(graphs) {
+    for (CapturingRank { operation, after, at, .. }, graph) in ranks.into_iter().zip(graphs) {
         let added =
             add_captured(driver, builder.into, after, &graph).map_err(|failure| failed(&at, failure))?;
         captured.push((operation, added));
@@ -265,7 +286,7 @@ fn capture_group(
 }
 
 /// Ends the capture of a rank and returns its graph.
-fn end_rank(builder: &mut GraphBuilder<'_>, rank: &Rank) -> Result<OwnedGraph> {
+fn end_rank(builder: &mut GraphBuilder<'_>, rank: &CapturingRank) -> Result<OwnedGraph> {
     let definition = &builder.definition;
     let driver = definition.driver;
     let owned = |graph| OwnedGraph { driver, ctx: definition.contexts[rank.device].clone(), graph };
@@ -285,29 +306,36 @@ fn end_rank(builder: &mut GraphBuilder<'_>, rank: &Rank) -> Result<OwnedGraph> {
 
 /// Adds the graph that a rank has captured as a child-graph node. A collective of no elements captures nothing
 /// and gets no node.
-fn add_captured(driver: &Driver, into: RawGraph, after: Vec<Node>, graph: &OwnedGraph) -> Outcome<Captured> {
+fn add_captured(
+    driver: &Driver,
+    into: RawGraph,
+    after: Vec<Node>,
+    graph: &OwnedGraph,
+) -> Outcome<CapturedNodes> {
     if driver.node_count(graph.graph)? == 0 {
-        return Ok(Captured { frontier: after, ..Captured::default() });
+        return Ok(CapturedNodes { frontier: after, ..CapturedNodes::default() });
     }
     let (node, inside) = driver.add_child(into, &after, graph.graph)?;
     let inner = inside.len();
     let nodes = std::iter::once(node).chain(inside).collect();
-    Ok(Captured { frontier: vec![node], nodes, inner, ends_in_kernel: false })
+    Ok(CapturedNodes { frontier: vec![node], nodes, inner, ends_in_kernel: false })
 }
 
 /// Enqueues the collectives of a group.
 fn enqueue(
     builder: &GraphBuilder<'_>,
-    clique: &dyn Clique,
+    communicator: &dyn LocalRanks,
     collectives: Vec<Collective>,
-    ranks: &[Rank],
+    ranks: &[CapturingRank],
 ) -> Result<()> {
-    let called =
-        |at: &At, text: String| Error::Call { at: Box::new(at.clone()), fault: CallFault::Returned(text) };
-    let Some(Rank { at: first, .. }) = ranks.first() else { return Ok(()) };
-    clique.begin().map_err(|text| called(first, text))?;
+    let called = |at: &SourceLocation, text: String| Error::Call {
+        at: Box::new(at.clone()),
+        fault: CallFault::Returned(text),
+    };
+    let Some(CapturingRank { at: first, .. }) = ranks.first() else { return Ok(()) };
+    communicator.begin().map_err(|text| called(first, text))?;
     let mut outcome = Ok(());
-    for (collective, Rank { device, context, at, .. }) in collectives.into_iter().zip(ranks) {
+    for (collective, CapturingRank { device, context, at, .. }) in collectives.into_iter().zip(ranks) {
         // Continue after a failure: a group that lacks a rank might wait for it. The library enters the
         // contexts itself.
         outcome =
@@ -317,19 +345,19 @@ fn enqueue(
             break;
         }
     }
-    let ended = clique.end().map_err(|text| called(first, text));
+    let ended = communicator.end().map_err(|text| called(first, text));
     outcome.and(ended)
 }
 
 /// A rank of a group while its stream captures.
-struct Rank {
+struct CapturingRank {
     operation: OperationId,
     device: Device,
     context: Context,
     stream: Stream,
     /// The predecessors of its statement.
     after: Vec<Node>,
-    at: Box<At>,
+    at: Box<SourceLocation>,
 }
 
 /// The graph of a capture. Destroyed when dropped.
@@ -347,10 +375,10 @@ impl Drop for OwnedGraph {
     }
 }
 
-fn failed(at: &At, failure: Failure) -> Error {
+fn failed(at: &SourceLocation, failure: Failure) -> Error {
     Error::driver(failure, Some(Box::new(at.clone())))
 }
 
-fn same(one: &Arc<dyn Clique>, other: &Arc<dyn Clique>) -> bool {
+fn same(one: &Arc<dyn LocalRanks>, other: &Arc<dyn LocalRanks>) -> bool {
     Arc::as_ptr(one).cast::<()>() == Arc::as_ptr(other).cast::<()>()
 }

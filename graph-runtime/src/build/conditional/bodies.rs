@@ -11,7 +11,7 @@ use crate::cuda::RawGraph;
 
 /// The conditional bodies of a graph while its nodes are added.
 #[derive(Default)]
-pub(crate) struct Bodies {
+pub(crate) struct BodyGraphs {
     pub scopes: Scopes,
     /// The handle of each condition, by the condition statement of the body.
     pub handles: BTreeMap<StatementId, u64>,
@@ -23,9 +23,9 @@ pub(crate) struct Bodies {
     pub nodes: usize,
 }
 
-impl Bodies {
-    pub fn of(definition: &Definition) -> Bodies {
-        Bodies { scopes: Scopes::of(definition.program()), ..Bodies::default() }
+impl BodyGraphs {
+    pub fn new(definition: &Definition) -> BodyGraphs {
+        BodyGraphs { scopes: Scopes::new(definition.program()), ..BodyGraphs::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -44,7 +44,7 @@ impl Bodies {
     }
 
     /// Marks a body as having a node.
-    pub fn fill(&mut self, scope: Option<ScopeId>) {
+    pub fn mark_filled(&mut self, scope: Option<ScopeId>) {
         if let Some(scope) = scope {
             self.filled.insert(self.scopes.list[scope].condition);
         }

@@ -8,20 +8,20 @@
 //! One kernel before the first arm reads the operand once and sets the conditions of all arms. So no arm sees a
 //! value that another arm wrote.
 
-use cuweave_core::condition::Word as Keyword;
+use cuweave_core::condition::ConditionKeyword as Keyword;
 use cuweave_core::index::narrow;
 use cuweave_core::ir::StatementId;
 use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
-use crate::build::calls::capture::Captured;
+use crate::build::calls::capture::CapturedNodes;
 use crate::build::graph::builder::GraphBuilder;
-use crate::cuda::{Branching, Filling, Node};
+use crate::cuda::{ConditionalKind, Memset, Node};
 use crate::error::{Error, PlanFault, Result, at_statement};
 use crate::kernels::HUB;
 
-use super::bodies::Bodies;
-use super::choice::{of_all_arms, of_arms, of_loop};
+use super::bodies::BodyGraphs;
+use super::setters::{setter_of_arms, setter_of_loop, single_node_kind};
 
 /// Adds the conditional node of an arm. For the first arm of a statement, also adds the kernel that sets the
 /// conditions, and the node holds all arms if the driver supports that.
@@ -29,7 +29,7 @@ pub(crate) fn begin_body(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
     after: &[Node],
-) -> Result<Captured> {
+) -> Result<CapturedNodes> {
     let statement = operation.sources[0];
     let missing = || PlanFault::BeginsNothing(operation.name.to_string());
     let scope = builder.bodies.begun_by(statement).ok_or_else(missing)?.clone();
@@ -39,7 +39,7 @@ pub(crate) fn begin_body(
     let at = builder.at(operation);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
     // A profile times each arm separately.
-    let whole = of_all_arms(driver, &arms).filter(|_| builder.stamps.is_none());
+    let whole = single_node_kind(driver, &arms).filter(|_| builder.stamps.is_none());
     let mut nodes = Vec::new();
     if scope.condition == arms[0].condition {
         for arm in &arms[..if whole.is_some() { 1 } else { arms.len() }] {
@@ -50,28 +50,31 @@ pub(crate) fn begin_body(
     } else if whole.is_some() {
         // This is the node of the first arm. Only that arm depends on nodes outside.
         return match *after {
-            [node] => {
-                Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
-            }
+            [node] => Ok(CapturedNodes {
+                frontier: vec![node],
+                nodes,
+                ends_in_kernel: false,
+                ..CapturedNodes::default()
+            }),
             _ => Err(PlanFault::UnequalArms(operation.name.to_string()).into()),
         };
     }
     let handle = *builder.bodies.handles.get(&statement).ok_or_else(missing)?;
-    let alone = if scope.body.word == Keyword::While { Branching::While } else { Branching::If };
-    let (branching, own) = match whole {
-        Some(branching) => (branching, arms.as_slice()),
+    let alone = if scope.body.word == Keyword::While { ConditionalKind::While } else { ConditionalKind::If };
+    let (node_kind, own) = match whole {
+        Some(node_kind) => (node_kind, arms.as_slice()),
         None => (alone, std::slice::from_ref(&scope)),
     };
     let mut before = if nodes.is_empty() { after.to_vec() } else { nodes.clone() };
     if scope.condition == arms[0].condition {
         before.extend(zero_records(builder, statement, &scope, after)?);
     }
-    let added = driver.add_condition(builder.into, &before, handle, branching, narrow(own.len()), context);
+    let added = driver.add_condition(builder.into, &before, handle, node_kind, narrow(own.len()), context);
     let (node, graphs) = added.map_err(failed)?;
     builder.bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
     builder.bodies.nodes += 1;
     nodes.push(node);
-    Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+    Ok(CapturedNodes { frontier: vec![node], nodes, ends_in_kernel: false, ..CapturedNodes::default() })
 }
 
 /// Adds the last nodes of a body: a no-op kernel to an empty body, and the kernel that sets the condition again
@@ -80,11 +83,11 @@ pub(crate) fn end_body(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
     after: &[Node],
-) -> Result<Captured> {
+) -> Result<CapturedNodes> {
     let statement = operation.sources[0];
     let missing = || PlanFault::EndsNothing(operation.name.to_string());
     let scope = builder.bodies.ended_by(statement).ok_or_else(missing)?.clone();
-    let begin = builder.built.plan.operations.of_statement[scope.condition].ok_or_else(missing)?;
+    let begin = builder.built.plan.operations.operation_of[scope.condition].ok_or_else(missing)?;
     let node = builder.built.handle.nodes[begin];
     let body = builder.bodies.graphs.get(&scope.condition).copied().ok_or_else(missing)?;
     let outside = std::mem::replace(&mut builder.into, body);
@@ -97,7 +100,7 @@ pub(crate) fn end_body(
         nodes.push(builder.add_single(body, after, &HUB, &[], operation.device, at)?);
     }
     builder.into = outside;
-    Ok(Captured { frontier: vec![node], nodes, ends_in_kernel: false, ..Captured::default() })
+    Ok(CapturedNodes { frontier: vec![node], nodes, ends_in_kernel: false, ..CapturedNodes::default() })
 }
 
 /// Adds the kernel that sets the conditions of these arms. The statement's accesses are the operand and, for a
@@ -117,10 +120,10 @@ fn set_conditions(
     let program = definition.program();
     let (kernel, words) = match counted.record(statement) {
         Some(record) => {
-            let zeroed = begins.then(|| counted.zeroed_by(&arms[0]));
-            of_loop(&arms[0].body, &handles, address(0), address(1), record, zeroed)
+            let zeroed = begins.then(|| counted.zeroed_by_setter(&arms[0]));
+            setter_of_loop(&arms[0].body, &handles, address(0), address(1), record, zeroed)
         }
-        None => of_arms(arms, &handles, address(0)),
+        None => setter_of_arms(arms, &handles, address(0)),
     }
     .ok_or_else(|| PlanFault::NoCondition(program.statements[statement].name.to_string()))?;
     let (at, device) = (at_statement(program, statement), program.statements[statement].device);
@@ -136,14 +139,14 @@ fn zero_records(
     after: &[Node],
 ) -> Result<Option<Node>> {
     let (definition, counted) = (&builder.definition, &builder.built.state.counted);
-    let loops = counted.zeroed_beside(&builder.bodies.scopes, scope);
+    let loops = counted.zeroed_by_memset(&builder.bodies.scopes, scope);
     if loops.is_empty() {
         return Ok(None);
     }
     let device = definition.program().statements[statement].device;
     let (target, bytes) = counted.records(loops);
-    let filling = Filling { target, value: 0, element: 4, width: bytes / 4 };
-    let added = definition.driver.add_fill(builder.into, after, &filling, definition.context_of(device));
+    let memset = Memset { target, value: 0, element: 4, width: bytes / 4 };
+    let added = definition.driver.add_fill(builder.into, after, &memset, definition.context_of(device));
     added
         .map(Some)
         .map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
@@ -153,14 +156,14 @@ fn zero_records(
 /// that of the condition statement, which the driver does not need.
 pub(crate) fn within(
     operations: &Operations,
-    bodies: &Bodies,
+    bodies: &BodyGraphs,
     operation: &Operation,
     scope: Option<ScopeId>,
 ) -> Result<Vec<OperationId>> {
     let list = &operations.list;
     let (same, others): (Vec<OperationId>, Vec<OperationId>) =
         operation.after.iter().partition(|&&at| bodies.around(operations, &list[at]) == scope);
-    let begin = scope.and_then(|scope| operations.of_statement[bodies.scopes.list[scope].condition]);
+    let begin = scope.and_then(|scope| operations.operation_of[bodies.scopes.list[scope].condition]);
     match others.into_iter().find(|&at| Some(at) != begin) {
         None => Ok(same),
         Some(at) => {

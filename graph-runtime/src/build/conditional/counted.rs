@@ -13,11 +13,11 @@ use cuweave_core::scopes::{ConditionalBody, Scopes};
 
 /// The number of 64-bit words in a record: entries, entries that the limit ended, iterations, and one unused
 /// word.
-pub(crate) const WORDS: usize = 4;
+pub(crate) const RECORD_WORDS: usize = 4;
 
 /// A loop that counts its iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Counted {
+pub(crate) struct CountedLoop {
     /// The condition statement before its body.
     pub condition: StatementId,
     /// The join statement after its body.
@@ -33,34 +33,34 @@ pub(crate) struct Counted {
 /// The counted loops of a graph, in program order. On each device, records have the same order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedLoops {
-    pub list: Vec<Counted>,
+    pub list: Vec<CountedLoop>,
     /// The address of the first record on each device.
     pub addresses: BTreeMap<Device, u64>,
 }
 
 impl CountedLoops {
     /// Returns the counted loops of a program. The addresses of the records are not set yet.
-    pub fn of(program: &Program) -> CountedLoops {
-        let scopes = Scopes::of(program);
+    pub fn new(program: &Program) -> CountedLoops {
+        let scopes = Scopes::new(program);
         let mut records: BTreeMap<Device, usize> = BTreeMap::new();
         let counted = |scope: &ConditionalBody| {
             let at_most = scope.body.at_most?;
             let device = program.statements[scope.condition].device;
             let next = records.entry(device).or_default();
             let record = std::mem::replace(next, *next + 1);
-            Some(Counted { condition: scope.condition, join: scope.join, at_most, device, record })
+            Some(CountedLoop { condition: scope.condition, join: scope.join, at_most, device, record })
         };
         CountedLoops { list: scopes.list.iter().filter_map(counted).collect(), addresses: BTreeMap::new() }
     }
 
     /// Returns the last loop of each device with the size of the device's records in bytes.
-    pub fn of_devices(&self) -> BTreeMap<Device, (&Counted, u64)> {
+    pub fn last_of_devices(&self) -> BTreeMap<Device, (&CountedLoop, u64)> {
         self.list.iter().map(|last| (last.device, (last, bytes(last.record + 1)))).collect()
     }
 
     /// Returns the address of the record of the loop that a statement begins or ends.
     pub fn record(&self, statement: StatementId) -> Option<u64> {
-        let of = |counted: &Counted| [counted.condition, counted.join].contains(&statement);
+        let of = |counted: &CountedLoop| [counted.condition, counted.join].contains(&statement);
         self.list.iter().position(of).map(|at| self.records(at..at + 1).0)
     }
 
@@ -80,7 +80,7 @@ impl CountedLoops {
 
     /// Returns the loops whose records a memset zeroes before an outermost conditional. Empty for a counted
     /// loop, whose setter kernel zeroes them, and for inner bodies.
-    pub fn zeroed_beside(&self, scopes: &Scopes, scope: &ConditionalBody) -> Range<usize> {
+    pub fn zeroed_by_memset(&self, scopes: &Scopes, scope: &ConditionalBody) -> Range<usize> {
         match (scope.parent, scope.body.at_most) {
             (None, None) => self.within(scope.condition, scopes.list[scope.last].join),
             _ => 0..0,
@@ -89,7 +89,7 @@ impl CountedLoops {
 
     /// Returns the number of records that the setter kernel before a counted loop zeroes. For an outermost
     /// loop, these are the records of the loop and of all loops inside; otherwise 0.
-    pub fn zeroed_by(&self, scope: &ConditionalBody) -> u32 {
+    pub fn zeroed_by_setter(&self, scope: &ConditionalBody) -> u32 {
         match scope.parent {
             None => narrow(self.within(scope.condition, scope.join).len()),
             Some(_) => 0,
@@ -98,5 +98,5 @@ impl CountedLoops {
 }
 
 fn bytes(records: usize) -> u64 {
-    wide(records) * wide(WORDS) * 8
+    wide(records) * wide(RECORD_WORDS) * 8
 }

@@ -4,24 +4,24 @@
 use std::collections::BTreeMap;
 
 use cuweave_core::index::{Vector, size};
-use cuweave_core::ir::{BufferId, Kind, StatementId};
-use cuweave_core::operation::{MemoryId, Operation, OperationId, What};
+use cuweave_core::ir::{BufferId, StatementId, StatementKind};
+use cuweave_core::operation::{MemoryId, Operation, OperationId, OperationKind};
 
 use crate::build::arguments::body::Body;
-use crate::build::calls::agreed::Deferred;
-use crate::build::calls::capture::Captured;
+use crate::build::calls::agreed::DeferredOperations;
+use crate::build::calls::capture::CapturedNodes;
 use crate::build::calls::captured::{capture, check_all_captured};
-use crate::build::calls::collectives::{agree, arrive, crossed};
-use crate::build::conditional::bodies::Bodies;
+use crate::build::calls::collectives::{agree_collectives, deadlock_error, reach_collective};
+use crate::build::conditional::bodies::BodyGraphs;
 use crate::build::conditional::conditions::{begin_body, end_body, within};
 use crate::build::merged::batches::add_batch;
 use crate::build::merged::fused::add_fused;
 use crate::build::profile::clocks::{begin_stamps, stamp};
 use crate::build::profile::stamps::Stamps;
-use crate::cuda::{Node, Outcome, RawGraph, Values};
+use crate::cuda::{Node, Outcome, ParameterValues, RawGraph};
 use crate::error::{Error, Result};
 use crate::kernels::HUB;
-use crate::statements::{Adding, RecordExt};
+use crate::statements::{AddContext, StatementRecordExt};
 
 use super::annotate;
 use super::builder::GraphBuilder;
@@ -40,10 +40,10 @@ pub(crate) fn add_nodes(
 ) -> Result<()> {
     let (timed, into) = (stamps.is_some(), built.handle.graph);
     let mut builder = GraphBuilder {
-        bodies: Bodies::of(definition),
+        bodies: BodyGraphs::new(definition),
         streams: BTreeMap::new(),
         full: Vec::new(),
-        deferred: Deferred::default(),
+        deferred: DeferredOperations::default(),
         definition: &mut *definition,
         built: &mut *built,
         body,
@@ -52,7 +52,7 @@ pub(crate) fn add_nodes(
         stamps,
         into,
     };
-    agree(&mut builder)?;
+    agree_collectives(&mut builder)?;
     add_all(&mut builder)?;
     let GraphBuilder { full, bodies, .. } = builder;
     built.handle.bodies = bodies.graphs;
@@ -61,7 +61,7 @@ pub(crate) fn add_nodes(
     if !timed {
         check_all_captured(built, definition)?;
     }
-    built.plan.note_full(&full);
+    built.plan.record_full_edges(&full);
     annotate::annotate(&built.annotated(definition));
     Ok(())
 }
@@ -88,7 +88,7 @@ fn add_all(builder: &mut GraphBuilder<'_>) -> Result<()> {
         }
         late.retain(|at| builder.deferred.late.contains(at));
         if late.len() == count {
-            return Err(crossed(builder, &list[late[0]]));
+            return Err(deadlock_error(builder, &list[late[0]]));
         }
         (left, again) = (late, true);
     }
@@ -103,9 +103,9 @@ fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operatio
             Some(captured) => captured.ends_in_kernel,
             None => true,
         });
-    let (behind, after) = dependencies(builder, operation, programmatic)?;
+    let (edge_graph, after) = dependencies(builder, operation, programmatic)?;
     if builder.built.agreed.is_collective(operation) {
-        let all = arrive(builder, at, operation, &after)?;
+        let all = reach_collective(builder, at, operation, &after)?;
         let arrived = !all.is_empty();
         for (member, captured) in all {
             note_captured(builder, member, captured);
@@ -122,7 +122,7 @@ fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operatio
     let several = add_several(builder, operation, &after)?;
     if !builder.bodies.is_empty() && several.as_ref().is_none_or(|captured| !captured.nodes.is_empty()) {
         let scope = builder.bodies.around(&builder.built.plan.operations, operation);
-        builder.bodies.fill(scope);
+        builder.bodies.mark_filled(scope);
     }
     let first = if let Some(captured) = several {
         let first = captured.nodes.first().copied();
@@ -137,7 +137,7 @@ fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operatio
         let before = builder.built.handle.nodes[before];
         let driver = builder.definition.driver;
         driver
-            .add_programmatic_edge(behind, before, first, operation.launch_order)
+            .add_programmatic_edge(edge_graph, before, first, operation.launch_order)
             .map_err(|failure| builder.failed(operation, failure))?;
     }
     builder.deferred.late.remove(&at);
@@ -146,7 +146,7 @@ fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operatio
 }
 
 /// Records the nodes of an operation that has several. Returns the node that represents it.
-fn note_captured(builder: &mut GraphBuilder<'_>, at: OperationId, captured: Captured) -> Node {
+fn note_captured(builder: &mut GraphBuilder<'_>, at: OperationId, captured: CapturedNodes) -> Node {
     let handle = &mut builder.built.handle;
     let node = captured.frontier.first().copied().unwrap_or(Node::NONE);
     handle.nodes[at] = node;
@@ -163,25 +163,25 @@ fn dependencies(
 ) -> Result<(RawGraph, Vec<Node>)> {
     let GraphBuilder { built, bodies, .. } = &*builder;
     let (plan, handle) = (&built.plan, &built.handle);
-    let (mut into, mut behind) = (builder.into, handle.graph);
+    let (mut into, mut edge_graph) = (builder.into, handle.graph);
     let inside: Vec<OperationId>;
     let mut before = operation.after.as_slice();
     if !bodies.is_empty() {
         let scope = bodies.around(&plan.operations, operation);
         into = bodies.graph(scope).unwrap_or(handle.graph);
-        let ends_body = operation.what == What::Statement(Kind::Join(()));
+        let ends_body = operation.kind == OperationKind::Statement(StatementKind::Join(()));
         let bordered = operation.sources.first().and_then(|&join| bodies.scopes.bordered(join));
         let scope = if ends_body { bordered } else { scope };
-        behind = bodies.graph(scope).unwrap_or(handle.graph);
+        edge_graph = bodies.graph(scope).unwrap_or(handle.graph);
         inside = within(&plan.operations, bodies, operation, scope)?;
         before = &inside;
     }
     let mut after = Vec::new();
     if let Some(stamps) = &builder.stamps {
-        after.extend(stamps.last(behind));
+        after.extend(stamps.last(edge_graph));
     } else {
         let before = before.iter().filter(|&&before| programmatic != Some(before));
-        before.for_each(|&before| handle.ends(before, &mut after));
+        before.for_each(|&before| handle.push_frontier(before, &mut after));
     }
     if !handle.captured.is_empty() {
         // Calls that captured nothing have their predecessors as the frontier, so duplicates occur.
@@ -189,7 +189,7 @@ fn dependencies(
         after.dedup();
     }
     builder.into = into;
-    Ok((behind, after))
+    Ok((edge_graph, after))
 }
 
 /// Adds the nodes of an operation whose kind has several. `None` for other kinds.
@@ -197,11 +197,11 @@ fn add_several(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
     after: &[Node],
-) -> Result<Option<Captured>> {
-    Ok(Some(match operation.what {
-        What::Statement(Kind::Capture(())) => capture(builder, operation, after)?,
-        What::Statement(Kind::Condition(())) => begin_body(builder, operation, after)?,
-        What::Statement(Kind::Join(())) => end_body(builder, operation, after)?,
+) -> Result<Option<CapturedNodes>> {
+    Ok(Some(match operation.kind {
+        OperationKind::Statement(StatementKind::Capture(())) => capture(builder, operation, after)?,
+        OperationKind::Statement(StatementKind::Condition(())) => begin_body(builder, operation, after)?,
+        OperationKind::Statement(StatementKind::Join(())) => end_body(builder, operation, after)?,
         _ => return Ok(None),
     }))
 }
@@ -210,16 +210,16 @@ fn add_several(
 fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) -> Result<Node> {
     // Fast path for a plain launch, without a search for a batch or a chain.
     if let &[statement] = operation.sources.as_slice()
-        && let Kind::Launch(launch) = builder.built.state.records[statement]
+        && let StatementKind::Launch(launch) = builder.built.state.records[statement]
     {
         let BuiltGraph { plan, state, .. } = &mut *builder.built;
-        state.address(&plan.operations, statement, &launch);
+        state.write_addresses(&plan.operations, statement, &launch);
         let words = &state.words[size(launch.first)..];
-        let values = Values { words, params: launch.kernel.params };
+        let values = ParameterValues { words, params: launch.kernel.params };
         let added = builder.definition.driver.add_kernel(
             builder.into,
             after,
-            &launch.launching(),
+            &launch.kernel_launch(),
             values,
             &mut state.scratch,
         );
@@ -232,25 +232,27 @@ fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) ->
         };
     }
     let (driver, graph) = (builder.definition.driver, builder.into);
-    let added = match operation.what {
-        What::Alloc { memory } => {
+    let added = match operation.kind {
+        OperationKind::Alloc { memory } => {
             let bytes = builder.built.plan.operations.memories[memory].bytes;
             let GraphBuilder { definition, inside, .. } = &*builder;
-            let others = definition.peers.others(&definition.contexts, &inside[memory]);
+            let others = definition.peers.peer_handles(&definition.contexts, &inside[memory]);
             let device = &definition.contexts[operation.device];
             driver.add_alloc(graph, after, bytes, device, &others).map(|(node, address)| {
                 builder.memories[memory] = address;
-                builder.built.place(&builder.inside[memory], address);
+                builder.built.set_addresses(&builder.inside[memory], address);
                 node
             })
         }
-        What::Free { memory } => driver.add_free(graph, after, builder.memories[memory]),
-        What::FreeTaken { buffer } => driver.add_free(graph, after, builder.built.state.bases[buffer]),
-        What::Hub => {
+        OperationKind::Free { memory } => driver.add_free(graph, after, builder.memories[memory]),
+        OperationKind::FreeTaken { buffer } => {
+            driver.add_free(graph, after, builder.built.state.bases[buffer])
+        }
+        OperationKind::Hub => {
             let at = Some(builder.at(operation));
             return builder.add_single(graph, after, &HUB, &[], operation.device, at);
         }
-        What::Statement(_) => add_statement(builder, operation, operation.sources[0], after)?,
+        OperationKind::Statement(_) => add_statement(builder, operation, operation.sources[0], after)?,
     };
     added.map_err(|failure| builder.failed(operation, failure))
 }
@@ -262,7 +264,7 @@ fn add_statement(
     statement: StatementId,
     after: &[Node],
 ) -> Result<Outcome<Node>> {
-    if !builder.program().statements[statement].kind.stands_in_bodies()
+    if !builder.program().statements[statement].kind.is_allowed_in_body()
         && let Some(body) = builder.body_name(operation)
     {
         return Err(Error::InBody { at: builder.at(operation), body });
@@ -273,9 +275,9 @@ fn add_statement(
     let mut scratch = std::mem::take(&mut built.state.scratch);
     let emission = built.emission(&definition.flat, &definition.dims);
     let added = built.state.records[statement].node(&emission, statement, |node| {
-        let context = definition.context_of(definition.peers.runs(statement, operation.device));
+        let context = definition.context_of(definition.peers.context_device(statement, operation.device));
         let (words, scratch) = (&built.state.words, &mut scratch);
-        node.add(Adding { driver, context, graph, after, words, scratch })
+        node.add(AddContext { driver, context, graph, after, words, scratch })
     });
     built.state.scratch = scratch;
     added

@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 
 use cuweave_core::index::{Vector, narrow};
-use cuweave_core::ir::{Access, BufferId, DimId, Kind, Origin, Program, StatementId};
-use cuweave_core::operation::{Operation, OperationId, Operations, Place};
+use cuweave_core::ir::{Access, BufferId, DimId, Origin, Program, StatementId, StatementKind};
+use cuweave_core::operation::{BufferPlacement, Operation, OperationId, Operations};
 use cuweave_core::scopes::Scopes;
 
-use crate::cuda::{HostAccess, Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
-use crate::statements::{Record, members_of};
+use crate::cuda::{BatchMember, HostAccess, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
+use crate::statements::{StatementRecord, batch_layout};
 
 /// The nodes and buffers of a graph, as the simulated driver needs them.
-pub(crate) struct Annotated<'n> {
+pub(crate) struct AnnotatedGraph<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
     pub dims: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
-    pub records: &'n Vector<StatementId, Record>,
+    pub records: &'n Vector<StatementId, StatementRecord>,
     pub nodes: &'n Vector<OperationId, Node>,
     /// The nodes of library calls.
     pub captured: BTreeMap<OperationId, &'n [Node]>,
@@ -31,24 +31,26 @@ pub(crate) struct Annotated<'n> {
 
 /// Returns the buffers that are described to the simulated driver. Invariant: the order is the same in every
 /// call, since addresses are passed without ids.
-fn described(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
+fn described_buffers(graph: &AnnotatedGraph<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
-        .filter(|((_, place), declared)| !matches!(place, Place::Nowhere) && !declared.origin.is_pinned())
+        .filter(|((_, place), declared)| {
+            !matches!(place, BufferPlacement::Nowhere) && !declared.origin.is_pinned()
+        })
         .map(|((buffer, _), _)| buffer)
 }
 
 /// Passes the current buffer addresses of an exec to the simulated driver, if it is loaded.
-pub(crate) fn moved(graph: &Annotated<'_>) {
+pub(crate) fn update_addresses(graph: &AnnotatedGraph<'_>) {
     if let Some(simulator) = Simulator::get() {
-        let addresses: Vec<u64> = described(graph).map(|buffer| graph.bases[buffer]).collect();
+        let addresses: Vec<u64> = described_buffers(graph).map(|buffer| graph.bases[buffer]).collect();
         simulator.move_buffers(graph.exec, &addresses);
         host_accesses(graph, simulator, graph.exec);
     }
 }
 
 /// Passes the memory that the host statements of an exec access to the simulated driver, if it is loaded.
-pub(crate) fn hosts_moved(graph: &Annotated<'_>) {
+pub(crate) fn update_host_accesses(graph: &AnnotatedGraph<'_>) {
     if let Some(simulator) = Simulator::get() {
         host_accesses(graph, simulator, graph.exec);
     }
@@ -56,9 +58,10 @@ pub(crate) fn hosts_moved(graph: &Annotated<'_>) {
 
 /// Passes the memory that host statements access to the simulated driver. `exec` is `NONE` for the graph
 /// itself.
-fn host_accesses(graph: &Annotated<'_>, simulator: &Simulator, exec: RawExec) {
+fn host_accesses(graph: &AnnotatedGraph<'_>, simulator: &Simulator, exec: RawExec) {
     for (statement, declared) in graph.program.statements.enumerate() {
-        let (Kind::Host(()), Some(operation)) = (declared.kind, graph.operations.of_statement[statement])
+        let (StatementKind::Host(()), Some(operation)) =
+            (declared.kind, graph.operations.operation_of[statement])
         else {
             continue;
         };
@@ -74,31 +77,31 @@ fn host_accesses(graph: &Annotated<'_>, simulator: &Simulator, exec: RawExec) {
 }
 
 /// Passes the members of a batch to the simulated driver.
-fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
-    let Ok((axis, firsts)) = members_of(graph.program, graph.operations, graph.records, operation) else {
+fn name_members(graph: &AnnotatedGraph<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
+    let Ok((axis, firsts)) = batch_layout(graph.program, graph.operations, graph.records, operation) else {
         return;
     };
     let member = |(at, &source): (usize, &StatementId)| {
         let statement = &graph.program.statements[source];
         let first = firsts.get(at).copied().unwrap_or(0);
-        Member { name: &statement.name, line: statement.line, first }
+        BatchMember { name: &statement.name, line: statement.line, first }
     };
-    let members: Vec<Member<'_>> = operation.sources.iter().enumerate().map(member).collect();
+    let members: Vec<BatchMember<'_>> = operation.sources.iter().enumerate().map(member).collect();
     simulator.name_members(node, axis, &graph.program.file, &members);
 }
 
 /// Passes the current first blocks of the members of a batch to the simulated driver, if it is loaded.
-pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
+pub(crate) fn update_members(graph: &AnnotatedGraph<'_>, operation: OperationId) {
     let Some(simulator) = Simulator::get() else { return };
     if let Ok((None, firsts)) =
-        members_of(graph.program, graph.operations, graph.records, &graph.operations.list[operation])
+        batch_layout(graph.program, graph.operations, graph.records, &graph.operations.list[operation])
     {
         simulator.move_members(graph.exec, graph.nodes[operation], &firsts);
     }
 }
 
 /// Passes the names of a graph's nodes and buffers to the simulated driver, if it is loaded.
-pub(crate) fn annotate(graph: &Annotated<'_>) {
+pub(crate) fn annotate(graph: &AnnotatedGraph<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;
     for ((at, operation), &node) in graph.operations.list.enumerate().zip(graph.nodes) {
@@ -115,7 +118,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
     let mut users: Vector<BufferId, Vec<(Node, Option<u32>)>> =
         Vector::filled(Vec::new(), program.buffers.len());
     for (statement, declared) in program.statements.enumerate() {
-        if let Some(operation) = graph.operations.of_statement[statement] {
+        if let Some(operation) = graph.operations.operation_of[statement] {
             let node = &graph.operations.list[operation];
             // In a fused launch each block does the work of all members, so its accesses belong to no single
             // member.
@@ -129,8 +132,8 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         }
     }
     host_accesses(graph, simulator, RawExec::NONE);
-    let scopes = Scopes::of(program);
-    for buffer in described(graph) {
+    let scopes = Scopes::new(program);
+    for buffer in described_buffers(graph) {
         let declared = &program.buffers[buffer];
         // A temporary of a body lives within one run of the body.
         let body = match declared.origin {
@@ -141,7 +144,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
         };
         users[buffer].sort_unstable();
         users[buffer].dedup();
-        let inside = matches!(graph.operations.places[buffer], Place::Inside { .. });
+        let inside = matches!(graph.operations.places[buffer], BufferPlacement::Inside { .. });
         simulator.add_buffer(
             body.copied().unwrap_or(graph.graph),
             &PlannedBuffer {

@@ -8,11 +8,11 @@ use cuweave_core::operation::{MemoryId, Operation, OperationId};
 use cuweave_core::scopes::Scopes;
 
 use crate::build::arguments::body::Body;
-use crate::build::calls::agreed::Deferred;
-use crate::build::conditional::bodies::Bodies;
+use crate::build::calls::agreed::DeferredOperations;
+use crate::build::conditional::bodies::BodyGraphs;
 use crate::build::profile::stamps::Stamps;
-use crate::cuda::{CaptureStream, Failure, Launching, Node, RawGraph, Values, Word};
-use crate::error::{At, Error, Result};
+use crate::cuda::{CaptureStream, Failure, KernelLaunch, Node, ParameterValues, RawGraph, Word};
+use crate::error::{Error, Result, SourceLocation};
 use crate::kernels::Kernel;
 
 use super::built::BuiltGraph;
@@ -30,7 +30,7 @@ pub(crate) struct GraphBuilder<'b> {
     pub inside: &'b Vector<MemoryId, Vec<BufferId>>,
     /// The clocks of a profile's graph.
     pub stamps: Option<&'b mut Stamps>,
-    pub bodies: Bodies,
+    pub bodies: BodyGraphs,
     /// The graph that nodes are currently added to: the outermost one or a conditional body's.
     pub into: RawGraph,
     /// The capturing stream of each device.
@@ -39,7 +39,7 @@ pub(crate) struct GraphBuilder<'b> {
     /// end in a single kernel.
     pub full: Vec<OperationId>,
     /// Operations that wait for a collective that other ranks have not reached.
-    pub deferred: Deferred,
+    pub deferred: DeferredOperations,
 }
 
 impl GraphBuilder<'_> {
@@ -48,7 +48,7 @@ impl GraphBuilder<'_> {
     }
 
     /// Returns the source location of an operation.
-    pub fn at(&self, operation: &Operation) -> Box<At> {
+    pub fn at(&self, operation: &Operation) -> Box<SourceLocation> {
         self.built.plan.at(self.program(), operation)
     }
 
@@ -62,7 +62,7 @@ impl GraphBuilder<'_> {
         if self.into == self.built.handle.graph {
             return None;
         }
-        let scopes = Scopes::of(self.program());
+        let scopes = Scopes::new(self.program());
         let body = scopes.around(*operation.sources.first()?)?;
         Some(scopes.name(self.program(), body))
     }
@@ -75,11 +75,11 @@ impl GraphBuilder<'_> {
         kernel: &'static Kernel,
         words: &[Word],
         device: Device,
-        at: Option<Box<At>>,
+        at: Option<Box<SourceLocation>>,
     ) -> Result<Node> {
         let function = self.definition.modules.function(device, kernel)?.function;
-        let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
-        let values = Values { words, params: kernel.params };
+        let launch = KernelLaunch { function, grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
+        let values = ParameterValues { words, params: kernel.params };
         let scratch = &mut self.built.state.scratch;
         let added = self.definition.driver.add_kernel(graph, after, &launch, values, scratch);
         added.map_err(|failure| Error::driver(failure, at))

@@ -1,19 +1,19 @@
 //! A built graph: its plan, the driver's objects, and the values of its next launch.
 
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{BufferId, DimId, Kind, Program, StatementId};
-use cuweave_core::kind::Runs;
-use cuweave_core::operation::{OperationId, Place, What};
+use cuweave_core::ir::{BufferId, DimId, Program, StatementId, StatementKind};
+use cuweave_core::kind::NodeStage;
+use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind};
 
-use crate::build::calls::agreed::Agreed;
-use crate::build::calls::capture::Captured;
+use crate::build::calls::agreed::AgreedCollectives;
+use crate::build::calls::capture::CapturedNodes;
 use crate::build::plan::planning::Plan;
 use crate::cuda::{Failure, Word};
 use crate::error::{Error, Result};
-use crate::statements::{Emission, Record, RecordExt, UnprovedLaunches};
+use crate::statements::{EmissionContext, StatementRecord, StatementRecordExt, UnprovedLaunches};
 use cuweave_core::flattened::Flattened;
 
-use super::annotate::Annotated;
+use super::annotate::AnnotatedGraph;
 use super::definition::Definition;
 use super::handle::GraphHandle;
 use super::state::LaunchState;
@@ -27,25 +27,25 @@ pub(crate) struct BuiltGraph {
     /// The values of the next launch.
     pub state: LaunchState,
     /// The collectives, which are compared between ranks before nodes are added.
-    pub agreed: Agreed,
+    pub agreed: AgreedCollectives,
 }
 
 /// The address of a buffer without elements. Nothing is loaded from it, but kernels may compare it with 0.
-const NOWHERE: u64 = 1 << 40;
+const NO_MEMORY: u64 = 1 << 40;
 
 impl BuiltGraph {
     /// Returns the graph of a plan, without nodes.
     pub fn new(
         definition: &Definition,
         plan: Plan,
-        records: Vector<StatementId, Record>,
+        records: Vector<StatementId, StatementRecord>,
         words: Vec<Word>,
         unproved: UnprovedLaunches,
     ) -> BuiltGraph {
         let mut state = LaunchState::new(definition, records, words);
         state.record_unproved(&[], unproved);
         state.follow(definition, &plan);
-        BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: Agreed::default() }
+        BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: AgreedCollectives::default() }
     }
 
     /// Replaces the plan, and destroys the driver's graph with its nodes.
@@ -61,23 +61,24 @@ impl BuiltGraph {
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.handle.graph = definition.driver.create_graph()?;
         let bases = &mut self.state.bases;
-        *bases = Vector::filled(NOWHERE, definition.program().buffers.len());
+        *bases = Vector::filled(NO_MEMORY, definition.program().buffers.len());
         bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
         Ok(())
     }
 
     /// Returns the number of nodes of all statements of a kind that has several nodes, those in child graphs
     /// excluded.
-    pub fn nodes_of(&self, kind: Kind<Runs>) -> usize {
+    pub fn nodes_of(&self, kind: StatementKind<NodeStage>) -> usize {
         let list = &self.plan.operations.list;
-        let of_kind = self.handle.captured.iter().filter(|(at, _)| list[**at].what == What::Statement(kind));
+        let of_kind =
+            self.handle.captured.iter().filter(|(at, _)| list[**at].kind == OperationKind::Statement(kind));
         of_kind.map(|(_, captured)| captured.nodes.len() - captured.inner).sum()
     }
 
     /// Returns the names and addresses for the simulated driver.
-    pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
+    pub fn annotated<'n>(&'n self, definition: &'n Definition) -> AnnotatedGraph<'n> {
         let GraphHandle { graph, exec, nodes, captured, bodies, .. } = &self.handle;
-        Annotated {
+        AnnotatedGraph {
             program: definition.program(),
             dims: definition.dims(),
             operations: &self.plan.operations,
@@ -92,17 +93,17 @@ impl BuiltGraph {
     }
 
     /// Sets the addresses of buffers in a memory that starts at `address`.
-    pub fn place(&mut self, buffers: &[BufferId], address: u64) {
+    pub fn set_addresses(&mut self, buffers: &[BufferId], address: u64) {
         for &buffer in buffers {
-            if let Place::Inside { offset, .. } = self.plan.operations.places[buffer] {
+            if let BufferPlacement::Inside { offset, .. } = self.plan.operations.places[buffer] {
                 self.state.bases[buffer] = address.wrapping_add(offset);
             }
         }
     }
 
     /// Returns the addresses for the parameters of nodes.
-    pub fn emission<'n>(&'n self, flat: &'n Flattened, dims: &'n Vector<DimId, u64>) -> Emission<'n> {
-        Emission {
+    pub fn emission<'n>(&'n self, flat: &'n Flattened, dims: &'n Vector<DimId, u64>) -> EmissionContext<'n> {
+        EmissionContext {
             program: flat.checked.program(),
             dims,
             operations: &self.plan.operations,
@@ -120,17 +121,17 @@ impl BuiltGraph {
         &self,
         definition: &mut Definition,
         statement: StatementId,
-        record: Record,
+        record: StatementRecord,
         words: &mut [Word],
-    ) -> Result<Record> {
+    ) -> Result<StatementRecord> {
         let emission = self.emission(&definition.flat, &definition.dims);
         record.resolve(&emission, statement, &mut definition.modules, words)
     }
 
     /// Writes the addresses of a statement's buffers into its record.
     pub fn resolve_own(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
-        if let Kind::Launch(launch) = self.state.records[statement] {
-            self.state.address(&self.plan.operations, statement, &launch);
+        if let StatementKind::Launch(launch) = self.state.records[statement] {
+            self.state.write_addresses(&self.plan.operations, statement, &launch);
             return Ok(());
         }
         let mut words = std::mem::take(&mut self.state.words);
@@ -144,7 +145,7 @@ impl BuiltGraph {
     pub fn instantiate(&mut self, definition: &Definition) -> Result<()> {
         let GraphHandle { graph, captured, nodes, .. } = &self.handle;
         self.handle.exec = definition.driver.instantiate(*graph).map_err(|(failure, node)| {
-            let of_call = |captured: &Captured| captured.nodes.contains(&node);
+            let of_call = |captured: &CapturedNodes| captured.nodes.contains(&node);
             let of_call = captured.iter().find(|(_, captured)| of_call(captured)).map(|(&at, _)| at);
             match of_call.or_else(|| nodes.position(|&other| other == node)) {
                 Some(blamed) => failed_at(&self.plan, definition.program(), blamed, failure),

@@ -9,7 +9,7 @@ use cuweave_core::ir::{Device, DimId, Program};
 
 use crate::build::arguments::devices::{Contexts, Peers};
 use crate::cuda::{Context, Driver, Outcome};
-use crate::kernels::{Limits, Modules};
+use crate::kernels::{DeviceLimits, Modules};
 use cuweave_core::flattened::Flattened;
 
 /// A program with the values of its lengths and bounds, in the contexts of its devices.
@@ -28,7 +28,7 @@ pub(crate) struct Definition {
     /// The devices that access memory of others.
     pub peers: Peers,
     /// The limits of each device.
-    pub limits: Vector<Device, Limits>,
+    pub limits: Vector<Device, DeviceLimits>,
     /// The loaded modules and functions.
     pub modules: Modules,
 }
@@ -40,11 +40,11 @@ impl Definition {
     }
 
     pub fn context_of(&self, device: Device) -> Context {
-        if device == Device::FIRST { self.context } else { Context::of(&self.contexts[device]) }
+        if device == Device::FIRST { self.context } else { Context::from_cudarc(&self.contexts[device]) }
     }
 
     pub fn all_contexts(&self) -> impl Iterator<Item = Context> {
-        self.contexts.iter().map(|ctx| Context::of(ctx))
+        self.contexts.iter().map(|ctx| Context::from_cudarc(ctx))
     }
 
     /// Waits on the host for all work in all contexts. Leaves the first context current.
@@ -53,7 +53,7 @@ impl Definition {
             return self.driver.synchronize_context();
         }
         let others = self.contexts.as_slice()[1..].iter().try_for_each(|ctx| {
-            self.driver.enter(Context::of(ctx)).and_then(|()| self.driver.synchronize_context())
+            self.driver.enter(Context::from_cudarc(ctx)).and_then(|()| self.driver.synchronize_context())
         });
         self.driver.enter(self.context)?;
         others.and(self.driver.synchronize_context())

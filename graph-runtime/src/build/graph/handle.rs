@@ -7,7 +7,7 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
 use cuweave_core::operation::OperationId;
 
-use crate::build::calls::capture::Captured;
+use crate::build::calls::capture::CapturedNodes;
 use crate::cuda::{Driver, Node, Outcome, RawExec, RawGraph, record};
 
 /// The driver's graph, its exec and its nodes. The owner must destroy them.
@@ -17,7 +17,7 @@ pub(crate) struct GraphHandle {
     /// One node for each operation. For a library call a node of its frontier, or `NONE`.
     pub nodes: Vector<OperationId, Node>,
     /// The nodes of library calls and of conditional nodes.
-    pub captured: BTreeMap<OperationId, Captured>,
+    pub captured: BTreeMap<OperationId, CapturedNodes>,
     /// The graph of each conditional body, by its condition statement.
     pub bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
@@ -38,7 +38,7 @@ impl GraphHandle {
     }
 
     /// Appends the nodes that the successors of an operation depend on.
-    pub fn ends(&self, operation: OperationId, list: &mut Vec<Node>) {
+    pub fn push_frontier(&self, operation: OperationId, list: &mut Vec<Node>) {
         match self.captured.get(&operation) {
             Some(captured) => list.extend_from_slice(&captured.frontier),
             None => list.push(self.nodes[operation]),

@@ -1,14 +1,14 @@
 //! Updates nodes of an instantiated graph after a setter has changed arguments or addresses.
 
 use cuweave_core::index::{Index, between, size};
-use cuweave_core::ir::{BufferId, Kind, StatementId};
+use cuweave_core::ir::{BufferId, StatementId, StatementKind};
 use cuweave_core::operation::OperationId;
 
 use crate::build::merged::batches::{patch_batch, write_to_batch};
-use crate::build::merged::fused::{patch_fused, write_part};
-use crate::cuda::Values;
+use crate::build::merged::fused::{patch_fused, write_member_parameters};
+use crate::cuda::ParameterValues;
 use crate::error::{Error, Result, at_statement};
-use crate::statements::{Due, RecordExt, Setting};
+use crate::statements::{SetContext, StatementRecordExt, SyncValue};
 
 use super::built::BuiltGraph;
 use super::definition::Definition;
@@ -16,20 +16,22 @@ use super::definition::Definition;
 impl BuiltGraph {
     /// Updates the node of a statement from its record.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
-        let Some(operation) = self.plan.operations.of_statement[statement] else { return Ok(()) };
+        let Some(operation) = self.plan.operations.operation_of[statement] else { return Ok(()) };
         // Fast path for launches: setters change many of them and few other nodes.
         let BuiltGraph { handle, state, .. } = self;
         let node = handle.nodes[operation];
-        if let Kind::Launch(launch) = &state.records[statement] {
-            let values = Values { words: &state.words[size(launch.first)..], params: launch.kernel.params };
+        if let StatementKind::Launch(launch) = &state.records[statement] {
+            let values =
+                ParameterValues { words: &state.words[size(launch.first)..], params: launch.kernel.params };
             let scratch = &mut state.scratch;
-            let set = definition.driver.set_kernel(handle.exec, node, &launch.launching(), values, scratch);
+            let set =
+                definition.driver.set_kernel(handle.exec, node, &launch.kernel_launch(), values, scratch);
             return set.map_err(|failure| {
                 Error::driver(failure, Some(at_statement(definition.program(), statement)))
             });
         }
         // The condition itself has no setters. Setters of buffers in its body patch the body's nodes.
-        if self.state.records[statement].is_body() {
+        if self.state.records[statement].is_body_border() {
             return Ok(());
         }
         let mut scratch = std::mem::take(&mut self.state.scratch);
@@ -38,9 +40,9 @@ impl BuiltGraph {
             let driver = definition.driver;
             // An update cannot change a node's context, so it must be the one that the node was added with.
             let device = definition.program().statements[statement].device;
-            let context = definition.context_of(definition.peers.runs(statement, device));
+            let context = definition.context_of(definition.peers.context_device(statement, device));
             let (exec, words, scratch) = (self.handle.exec, &self.state.words, &mut scratch);
-            params.set(Setting { driver, context, exec, node, words, scratch })
+            params.set(SetContext { driver, context, exec, node, words, scratch })
         });
         self.state.scratch = scratch;
         set?.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
@@ -48,9 +50,14 @@ impl BuiltGraph {
 
     /// Returns the value that this launch of a synchronisation statement must exceed. `None` for other
     /// statements.
-    pub(crate) fn due(&self, definition: &Definition, statement: StatementId, launch: u64) -> Option<Due> {
+    pub(crate) fn sync_value(
+        &self,
+        definition: &Definition,
+        statement: StatementId,
+        launch: u64,
+    ) -> Option<SyncValue> {
         let (word, sync) = self.state.records[statement].sync()?;
-        sync.due(&self.emission(&definition.flat, &definition.dims), statement, word, launch)
+        sync.sync_value(&self.emission(&definition.flat, &definition.dims), statement, word, launch)
     }
 
     /// Updates the nodes of statements from their records. A node of several statements is updated once.
@@ -63,13 +70,13 @@ impl BuiltGraph {
         let (mut batches, mut chains) = (Vec::new(), Vec::new());
         for statement in statements {
             let of_many = |&operation: &OperationId| operations.list[operation].sources.len() > 1;
-            let Some(operation) = operations.of_statement[statement].filter(of_many) else {
+            let Some(operation) = operations.operation_of[statement].filter(of_many) else {
                 self.patch(definition, statement)?;
                 continue;
             };
             match operations.chain_of(&operations.list[operation]) {
                 Some(chain) => {
-                    write_part(self, definition.program(), chain, statement)?;
+                    write_member_parameters(self, definition.program(), chain, statement)?;
                     chains.push((operation, chain));
                 }
                 None => {

@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{BufferId, StatementId};
-use cuweave_core::operation::{BatchId, ChainId, Operations, Pointed, PointedId};
+use cuweave_core::operation::{AccessTarget, AccessTargetId, BatchId, ChainId, Operations};
 
 use crate::build::conditional::counted::CountedLoops;
 use crate::build::plan::planning::Plan;
-use crate::cuda::{Packed, Scratch, Values, Word};
+use crate::cuda::{Packed, ParameterValues, Scratch, Word};
 use crate::kernels::{Finding, LaunchRecord, Param};
-use crate::statements::{Hosts, Record, RecordExt, UnprovedLaunches, address};
+use crate::statements::{
+    HostFunctions, StatementRecord, StatementRecordExt, UnprovedLaunches, write_addresses,
+};
 
 use super::definition::Definition;
 
 /// The values that the nodes of a graph are added and updated with.
 pub(crate) struct LaunchState {
     /// One record for each statement.
-    pub records: Vector<StatementId, Record>,
+    pub records: Vector<StatementId, StatementRecord>,
     /// The parameters of all launches. Each record refers to its words by index.
     pub words: Vec<Word>,
     /// The words of new records, while a setter evaluates them.
@@ -26,7 +28,7 @@ pub(crate) struct LaunchState {
     /// The address of each buffer.
     pub bases: Vector<BufferId, u64>,
     /// The buffer offset of each access. `None` if no setter changes any: the plan has them then.
-    pub pointed: Option<Vector<PointedId, Pointed>>,
+    pub pointed: Option<Vector<AccessTargetId, AccessTarget>>,
     /// The parameters of batched launches.
     pub batches: Vector<BatchId, PackedTable>,
     /// The parameters of fused launches.
@@ -37,7 +39,7 @@ pub(crate) struct LaunchState {
     /// Launches that are not proved to write all elements of their write-only parameters.
     pub unproved: BTreeMap<StatementId, Vec<Finding>>,
     /// The functions of host statements, with the data that their nodes point to.
-    pub hosts: Hosts,
+    pub hosts: HostFunctions,
     /// The loops that count their iterations.
     pub counted: CountedLoops,
     /// The number of the launch whose values the nodes have.
@@ -58,8 +60,8 @@ impl PackedTable {
         PackedTable { packed: Packed::zeroed(bytes), param: [Param::bytes("table", bytes)] }
     }
 
-    pub fn values(&self) -> Values<'_, Param> {
-        Values { words: self.packed.words(), params: &self.param }
+    pub fn values(&self) -> ParameterValues<'_, Param> {
+        ParameterValues { words: self.packed.words(), params: &self.param }
     }
 }
 
@@ -67,7 +69,7 @@ impl LaunchState {
     /// Returns the state before the first launch. Buffers have no addresses yet.
     pub fn new(
         definition: &Definition,
-        records: Vector<StatementId, Record>,
+        records: Vector<StatementId, StatementRecord>,
         words: Vec<Word>,
     ) -> LaunchState {
         let mut fill_kernels = Vector::filled(false, definition.program().statements.len());
@@ -86,8 +88,8 @@ impl LaunchState {
             fused: Vector::new(),
             fill_kernels,
             unproved: BTreeMap::new(),
-            hosts: Hosts::default(),
-            counted: CountedLoops::of(definition.program()),
+            hosts: HostFunctions::default(),
+            counted: CountedLoops::new(definition.program()),
             launch: 0,
             scratch: Scratch::default(),
         }
@@ -127,16 +129,21 @@ impl LaunchState {
     }
 
     /// Returns the buffer offset of each access.
-    pub fn pointed<'s>(&'s self, operations: &'s Operations) -> &'s Vector<PointedId, Pointed> {
+    pub fn pointed<'s>(&'s self, operations: &'s Operations) -> &'s Vector<AccessTargetId, AccessTarget> {
         self.pointed.as_ref().unwrap_or(&operations.targets.list)
     }
 
     /// Writes the addresses of a launch's buffers into its words.
     #[inline]
-    pub fn address(&mut self, operations: &Operations, statement: StatementId, launch: &LaunchRecord) {
+    pub fn write_addresses(
+        &mut self,
+        operations: &Operations,
+        statement: StatementId,
+        launch: &LaunchRecord,
+    ) {
         let pointed = self.pointed.as_ref().unwrap_or(&operations.targets.list);
         let words = &mut self.words[size(launch.first)..];
-        address(operations, pointed, &self.bases, statement, launch, words);
+        write_addresses(operations, pointed, &self.bases, statement, launch, words);
     }
 
     /// Replaces the findings about write-only parameters of these statements.
@@ -148,7 +155,7 @@ impl LaunchState {
     }
 
     /// Swaps a statement's record with one whose words are in `spare`.
-    pub fn swap(&mut self, statement: StatementId, other: &mut Record) {
+    pub fn swap(&mut self, statement: StatementId, other: &mut StatementRecord) {
         let record = &mut self.records[statement];
         let ((here, count), (there, _)) = (record.words(), other.words());
         self.words[here..here + count].swap_with_slice(&mut self.spare[there..there + count]);

@@ -2,20 +2,20 @@
 //! call then updates the node for all changed members.
 
 use cuweave_core::index::{narrow, size};
-use cuweave_core::ir::{Kind, Program, StatementId};
+use cuweave_core::ir::{Program, StatementId, StatementKind};
 use cuweave_core::operation::{BatchId, Operation, OperationId};
-use cuweave_ptx::rewrite::Table;
+use cuweave_ptx::rewrite::BatchTable;
 
 use crate::build::graph::annotate;
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::{BuiltGraph, failed_at};
 use crate::build::graph::definition::Definition;
 use crate::build::plan::hook;
-use crate::cuda::{Launching, Node};
+use crate::cuda::{KernelLaunch, Node};
 use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
-use crate::statements::{Record, batch_of, first_blocks, launch_of};
+use crate::statements::{StatementRecord, batch_of, first_blocks, launch_record};
 
-use super::fused::check_part;
+use super::fused::check_fused_member;
 
 /// Adds the node of a batch, with the parameters of its members.
 pub(crate) fn add_batch(
@@ -57,15 +57,16 @@ pub(crate) fn check_member(
     built: &BuiltGraph,
     program: &Program,
     statement: StatementId,
-    new: &Record,
+    new: &StatementRecord,
 ) -> Result<()> {
     let operations = &built.plan.operations;
-    let Some(operation) = operations.of_statement[statement] else { return Ok(()) };
+    let Some(operation) = operations.operation_of[statement] else { return Ok(()) };
     let operation = &operations.list[operation];
     if operations.chain_of(operation).is_some() {
-        return check_part(built, program, statement, new);
+        return check_fused_member(built, program, statement, new);
     }
-    let (&Kind::Launch(old), Kind::Launch(new)) = (&built.state.records[statement], new) else {
+    let (&StatementKind::Launch(old), StatementKind::Launch(new)) = (&built.state.records[statement], new)
+    else {
         return Ok(());
     };
     if operation.sources.len() < 2 {
@@ -95,7 +96,7 @@ pub(crate) fn patch_batch(
     let (node, values) = (handle.nodes[operation], state.batches[batch].values());
     let set = definition.driver.set_kernel(handle.exec, node, &launch, values, &mut state.scratch);
     set.map_err(|failure| failed_at(plan, definition.program(), operation, failure))?;
-    annotate::members_moved(&built.annotated(definition), operation);
+    annotate::update_members(&built.annotated(definition), operation);
     Ok(())
 }
 
@@ -117,11 +118,11 @@ fn write_member(
     statement: StatementId,
 ) -> Result<()> {
     let BuiltGraph { plan, state, .. } = built;
-    let launch = launch_of(program, &state.records, statement)?;
-    state.address(&plan.operations, statement, &launch);
+    let launch = launch_record(program, &state.records, statement)?;
+    state.write_addresses(&plan.operations, statement, &launch);
     let words = &state.words[size(launch.first)..];
     let packed = &mut state.batches[batch].packed;
-    let Table { records, stride, parameters, grid, .. } = &*plan.batched[batch].table;
+    let BatchTable { records, stride, parameters, grid, .. } = &*plan.batched[batch].table;
     let record = records + member * stride;
     let mut at = 0;
     for (param, place) in launch.kernel.params.iter().zip(parameters) {
@@ -138,10 +139,10 @@ fn write_member(
 
 /// Returns the configuration of a batch's node. If the members' blocks are consecutive, also writes their first
 /// blocks into the table.
-fn batch_launch(built: &mut BuiltGraph, program: &Program, batch: BatchId) -> Result<Launching> {
+fn batch_launch(built: &mut BuiltGraph, program: &Program, batch: BatchId) -> Result<KernelLaunch> {
     let BuiltGraph { plan, state, .. } = built;
     let planned = &plan.operations.batches[batch];
-    let mut launch = launch_of(program, &state.records, planned.members[0])?.launching();
+    let mut launch = launch_record(program, &state.records, planned.members[0])?.kernel_launch();
     let variant = &plan.batched[batch];
     launch.function = variant.info.function;
     if let Some(axis) = planned.axis {

@@ -2,16 +2,16 @@
 //! member's part, and the node is updated with the whole parameter.
 
 use cuweave_core::index::{narrow, size};
-use cuweave_core::ir::{Kind, Program, StatementId};
+use cuweave_core::ir::{Program, StatementId, StatementKind};
 use cuweave_core::launches::Stack;
 use cuweave_core::operation::{ChainId, Operation, OperationId};
 
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::{BuiltGraph, failed_at};
 use crate::build::graph::definition::Definition;
-use crate::cuda::{Launching, Node};
+use crate::cuda::{KernelLaunch, Node};
 use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
-use crate::statements::{Record, first_blocks, launch_of};
+use crate::statements::{StatementRecord, first_blocks, launch_record};
 
 /// Adds the node of a chain, with the parameters of its members.
 pub(crate) fn add_fused(
@@ -23,7 +23,7 @@ pub(crate) fn add_fused(
     let (built, program) = (&mut *builder.built, builder.definition.program());
     let operations = built.plan.operations.clone();
     for &statement in &operations.chains[chain].members {
-        write_part(built, program, chain, statement)?;
+        write_member_parameters(built, program, chain, statement)?;
     }
     write_grids(built, program, chain)?;
     let launch = fused_launch(built, program, chain)?;
@@ -34,15 +34,16 @@ pub(crate) fn add_fused(
 
 /// Checks that a new record of a statement can still be a member of its chain: its configuration must not have
 /// changed. No scalar with a setter reaches it, but a user's expression may return another value each time.
-pub(crate) fn check_part(
+pub(crate) fn check_fused_member(
     built: &BuiltGraph,
     program: &Program,
     statement: StatementId,
-    new: &Record,
+    new: &StatementRecord,
 ) -> Result<()> {
     let operations = &built.plan.operations;
-    let Some(operation) = operations.of_statement[statement] else { return Ok(()) };
-    let (&Kind::Launch(old), Kind::Launch(new)) = (&built.state.records[statement], new) else {
+    let Some(operation) = operations.operation_of[statement] else { return Ok(()) };
+    let (&StatementKind::Launch(old), StatementKind::Launch(new)) = (&built.state.records[statement], new)
+    else {
         return Ok(());
     };
     if old.shape == new.shape {
@@ -68,15 +69,15 @@ pub(crate) fn patch_fused(
 }
 
 /// Writes a member's parameters into the table of its chain. The node must be patched afterwards.
-pub(crate) fn write_part(
+pub(crate) fn write_member_parameters(
     built: &mut BuiltGraph,
     program: &Program,
     chain: ChainId,
     statement: StatementId,
 ) -> Result<()> {
     let BuiltGraph { plan, state, .. } = built;
-    let launch = launch_of(program, &state.records, statement)?;
-    state.address(&plan.operations, statement, &launch);
+    let launch = launch_record(program, &state.records, statement)?;
+    state.write_addresses(&plan.operations, statement, &launch);
     let words = &state.words[size(launch.first)..];
     let kernel = &plan.fused[chain];
     let position = plan.operations.chains[chain].position(statement);
@@ -95,11 +96,11 @@ pub(crate) fn write_part(
 
 /// Returns the configuration of a chain's node: the members' grid and block, with their maximum of shared
 /// memory. A stack gets the blocks of all its chains.
-fn fused_launch(built: &BuiltGraph, program: &Program, chain: ChainId) -> Result<Launching> {
+fn fused_launch(built: &BuiltGraph, program: &Program, chain: ChainId) -> Result<KernelLaunch> {
     let (chain_of, records) = (&built.plan.operations.chains[chain], &built.state.records);
-    let mut launch = launch_of(program, records, chain_of.members[0])?.launching();
+    let mut launch = launch_record(program, records, chain_of.members[0])?.kernel_launch();
     for &member in &chain_of.members {
-        launch.shared = launch.shared.max(launch_of(program, records, member)?.shape.shared);
+        launch.shared = launch.shared.max(launch_record(program, records, member)?.shape.shared);
     }
     launch.function = built.plan.fused[chain].info.function;
     match chain_of.stack {
@@ -126,7 +127,7 @@ fn write_grids(built: &mut BuiltGraph, program: &Program, chain: ChainId) -> Res
         packed.put_number(offset, value);
     }
     for (at, &first) in (0..).zip(&firsts) {
-        let grid = launch_of(program, &state.records, first)?.shape.grid;
+        let grid = launch_record(program, &state.records, first)?.shape.grid;
         let Some(offset) = table.grid else { continue };
         for (axis, extent) in (0..).zip(grid) {
             packed.put_number(table.records + at * table.stride + offset + 4 * axis, extent);

@@ -10,7 +10,7 @@ use cuweave_core::launches::{Fusing, Launch};
 
 use crate::cuda::Word;
 use crate::kernels::{DeviceKernel, DeviceTarget};
-use crate::statements::{Record, RecordExt};
+use crate::statements::{StatementRecord, StatementRecordExt};
 use cuweave_core::flattened::Flattened;
 
 /// Records the per-block accesses of each launch that the order places next to one with the same grid and
@@ -18,7 +18,7 @@ use cuweave_core::flattened::Flattened;
 /// here.
 pub(crate) fn locate(
     flat: &Flattened,
-    records: &Vector<StatementId, Record>,
+    records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     target: &mut DeviceTarget<'_>,
     facts: &mut LaunchFacts,

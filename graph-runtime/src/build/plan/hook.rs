@@ -5,19 +5,19 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use cuweave_core::check::Checked;
-use cuweave_core::compile::Rules;
+use cuweave_core::compile::LaunchRules;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::Launch;
-use cuweave_core::operation::{OperationId, Operations, What};
-use cuweave_ptx::rewrite::Table;
+use cuweave_core::operation::{OperationId, OperationKind, Operations};
+use cuweave_ptx::rewrite::BatchTable;
 
 use crate::cuda::{Packed, Simulator};
 use crate::error::{PlanFault, Result};
 
 type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
-type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
-type ChangeRules = Box<dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules)>;
+type ChangeTable = Box<dyn FnMut(&BatchTable, &mut Packed)>;
+type ChangeRules = Box<dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut LaunchRules)>;
 
 thread_local! {
     static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
@@ -38,7 +38,7 @@ pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static
 /// before the batch is added. Setters do not change it again.
 ///
 /// Only the simulated driver accepts it, as in [`change_next_plan`].
-pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
+pub fn change_next_tables(change: impl FnMut(&BatchTable, &mut Packed) + 'static) {
     CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
 }
 
@@ -47,13 +47,14 @@ pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
 ///
 /// The resulting plan is correct, so the real driver accepts it too.
 pub fn change_next_rules(
-    change: impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules) + 'static,
+    change: impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut LaunchRules) + 'static,
 ) {
     CHANGE_RULES.set(Some(Box::new(change)));
 }
 
 /// Returns the change of rules for this build, and clears it.
-pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, Rules) -> Rules {
+pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, LaunchRules) -> LaunchRules
+{
     let mut change = CHANGE_RULES.take();
     move |checked, launches, mut rules| {
         if let Some(change) = &mut change {
@@ -87,7 +88,7 @@ pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Resu
 }
 
 /// Changes the table of a batch if requested.
-pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
+pub(crate) fn apply_to_table(table: &BatchTable, packed: &mut Packed) {
     CHANGE_TABLES.with(|[_, now]| {
         if let Some(change) = now.borrow_mut().as_mut() {
             change(table, packed);
@@ -98,11 +99,11 @@ pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
 /// Checks that changed operations can be added: everything that an operation refers to exists and precedes it.
 fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
     for (at, operation) in operations.list.enumerate() {
-        let memory = match operation.what {
-            What::Alloc { memory } | What::Free { memory } => Some(memory),
+        let memory = match operation.kind {
+            OperationKind::Alloc { memory } | OperationKind::Free { memory } => Some(memory),
             _ => None,
         };
-        let sourced = !matches!(operation.what, What::Statement(_)) || !operation.sources.is_empty();
+        let sourced = !matches!(operation.kind, OperationKind::Statement(_)) || !operation.sources.is_empty();
         let known = operation.sources.iter().all(|&source| source.index() < program.statements.len());
         let after = operation.after.iter().all(|&before| before < at);
         if !(sourced

@@ -8,24 +8,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
-use cuweave_core::compile::{self, LaunchFacts, Wishes};
+use cuweave_core::compile::{self, BackendOptions, LaunchFacts};
 use cuweave_core::index::{Vector, narrow};
-use cuweave_core::ir::{Device, Kind, Memory, Mode, Statement, StatementId};
+use cuweave_core::ir::{Device, Memory, Mode, Statement, StatementId, StatementKind};
 use cuweave_core::launches::{Allowed, Change, LeftAlone};
 
-use crate::build::conditional::choice::early_setters;
-use crate::build::program::{hidden, plans};
+use crate::build::conditional::setters::early_setters;
+use crate::build::program::{plans, shared_state};
 use crate::cuda::{Driver, Word};
 use crate::error::Result;
 use crate::error::program::plan_error;
-use crate::kernels::{Changing, DeviceTarget, Fused, Modules, Variant};
-use crate::statements::{Record, RecordExt};
+use crate::kernels::{BatchedVariant, ChangingLaunches, DeviceTarget, FusedKernel, Modules};
+use crate::statements::{StatementRecord, StatementRecordExt};
 use cuweave_core::flattened::Flattened;
 
 use super::{fusing, hook};
 
 /// The core's plan, with the loaded kernels.
-pub(crate) type Plan = compile::Plan<Variant, Fused>;
+pub(crate) type Plan = compile::Plan<BatchedVariant, FusedKernel>;
 
 /// The options of planning.
 pub(crate) struct PlanOptions {
@@ -40,7 +40,7 @@ pub(crate) fn plan(
     flat: &Flattened,
     driver: &'static Driver,
     contexts: &Vector<Device, Arc<CudaContext>>,
-    records: &Vector<StatementId, Record>,
+    records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
     PlanOptions { memory, allowed }: PlanOptions,
@@ -52,11 +52,12 @@ pub(crate) fn plan(
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared =
         target.modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
-    let edges = if shared { hidden::edges(flat, records)? } else { Vec::new() };
+    let edges = if shared { shared_state::edges(flat, records)? } else { Vec::new() };
     let duration_classes = duration_classes(flat);
     let setters = if allowed.overlap { early_setters(flat, driver, target.modules) } else { BTreeSet::new() };
-    let given = Wishes { memory, edges, allowed, setters, duration_classes, ..Wishes::default() };
-    let back = |wishes: &Wishes| plans::operations(checked, dims, wishes);
+    let given =
+        BackendOptions { memory, edges, allowed, setters, duration_classes, ..BackendOptions::default() };
+    let back = |backend_options: &BackendOptions| plans::operations(checked, dims, backend_options);
     let planned = compile::plan(checked, dims, &given, facts, &mut target, &mut hook::rules(), &mut { back });
     let mut plan = planned.map_err(|error| plan_error(program, error))?;
     plan.decided.assumed = target.assumed();
@@ -67,13 +68,13 @@ pub(crate) fn plan(
 fn facts(
     flat: &Flattened,
     contexts: &Vector<Device, Arc<CudaContext>>,
-    records: &Vector<StatementId, Record>,
+    records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     target: &mut DeviceTarget<'_>,
     allowed: Allowed,
 ) -> (LaunchFacts, Allowed) {
     let (program, functions) = (flat.checked.program(), flat.checked.functions());
-    let changing = Changing::of(&flat.scalars, program.statements.len());
+    let changing = ChangingLaunches::collect(&flat.scalars, program.statements.len());
     let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
     let (mut facts, allowed) = match target.gather(contexts, program, launches, words, &changing, allowed) {
         Ok(facts) => (facts, allowed),
@@ -107,7 +108,7 @@ fn duration_classes(flat: &Flattened) -> Vector<StatementId, u32> {
         });
         let callee = flat.is_captured(id).then(|| flat.frames[flat.instances[id].frame].table.address());
         let next = narrow(numbers.len());
-        let body = matches!(statement.kind, Kind::Join(_)).then_some(id);
+        let body = matches!(statement.kind, StatementKind::Join(_)).then_some(id);
         *numbers.entry((statement.kind.name(), callee, body, lengths.collect::<Vec<_>>())).or_insert(next)
     };
     program.statements.enumerate().map(number).collect()

@@ -7,7 +7,7 @@ use cuweave_core::ir::{DimId, Mode, StatementId};
 use cuweave_core::kind::Traffic;
 
 use crate::kernels::ParamKind;
-use crate::statements::{Extents, Record, RecordExt, element};
+use crate::statements::{LaunchExtents, StatementRecord, StatementRecordExt, element};
 
 /// Returns the bytes that one run of each statement moves. A launch counts the extents of its parameters, twice
 /// for those that it reads and writes. A copy counts both ranges, a fill its range, a library call its buffers
@@ -15,8 +15,8 @@ use crate::statements::{Extents, Record, RecordExt, element};
 pub(crate) fn traffic(
     flat: &Flattened,
     dims: &Vector<DimId, u64>,
-    records: &Vector<StatementId, Record>,
-    extents: &Extents,
+    records: &Vector<StatementId, StatementRecord>,
+    extents: &LaunchExtents,
 ) -> Vector<StatementId, u64> {
     let statements = flat.checked.program().statements.ids();
     statements.map(|statement| bytes_of(flat, statement, dims, records, extents)).collect()
@@ -26,8 +26,8 @@ fn bytes_of(
     flat: &Flattened,
     statement: StatementId,
     dims: &Vector<DimId, u64>,
-    records: &Vector<StatementId, Record>,
-    extents: &Extents,
+    records: &Vector<StatementId, StatementRecord>,
+    extents: &LaunchExtents,
 ) -> u64 {
     let program = flat.checked.program();
     let declared = &program.statements[statement];

@@ -1,21 +1,21 @@
 //! Adds the clock nodes of a profile's graph while its other nodes are added.
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Device, Kind};
-use cuweave_core::operation::{Operation, OperationId, What};
+use cuweave_core::ir::{Device, StatementKind};
+use cuweave_core::operation::{Operation, OperationId, OperationKind};
 use cuweave_core::scopes::ScopeId;
 
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
-use crate::cuda::{Filling, Node, RawGraph, Word};
+use crate::cuda::{Memset, Node, RawGraph, Word};
 use crate::error::{Error, Result};
 use crate::kernels::{HUB, STAMP};
 
-use super::stamps::{Clock, PAIR, Stamps, wide};
+use super::stamps::{EMPTY_PAIR, OperationClock, Stamps, wide};
 
 /// A clock kernel of a body.
 #[derive(Clone, Copy)]
-struct StampOf {
+struct BodyStamp {
     /// The graph of the body.
     graph: RawGraph,
     body: ScopeId,
@@ -38,12 +38,12 @@ fn begin(builder: &mut GraphBuilder<'_>, stamps: &mut Stamps) -> Result<()> {
     // Counted in elements of 4 bytes.
     let width = 2 * wide(stamps.words_before(builder.built.plan.operations.list.len() + stamps.bodies.len()));
     for (&device, memory) in &stamps.memory {
-        let filling = Filling { target: memory.start(), value: 0, element: 4, width };
+        let memset = Memset { target: memory.start(), value: 0, element: 4, width };
         let after = Vec::from_iter(stamps.last.get(&graph).copied());
-        let node = definition.driver.add_fill(graph, &after, &filling, definition.context_of(device))?;
+        let node = definition.driver.add_fill(graph, &after, &memset, definition.context_of(device))?;
         stamps.last.insert(graph, node);
     }
-    for _ in 0..=PAIR {
+    for _ in 0..=EMPTY_PAIR {
         let after = Vec::from_iter(stamps.last(graph));
         stamps.add_event(definition, graph, &after)?;
     }
@@ -70,49 +70,49 @@ pub(crate) fn stamp(builder: &mut GraphBuilder<'_>, operation: &Operation) -> Re
 
 fn stamp_with(builder: &mut GraphBuilder<'_>, operation: &Operation, stamps: &mut Stamps) -> Result<()> {
     let added = OperationId::new(stamps.clocks.len());
-    if operation.what == What::Statement(Kind::Join(())) {
-        stamps.clocks.push(Clock::Untimed);
+    if operation.kind == OperationKind::Statement(StatementKind::Join(())) {
+        stamps.clocks.push(OperationClock::Untimed);
         return Ok(());
     }
     let mut after = Vec::new();
     let BuiltGraph { plan, handle, .. } = &*builder.built;
-    handle.ends(added, &mut after);
+    handle.push_frontier(added, &mut after);
     match builder.bodies.around(&plan.operations, operation) {
         None => {
             stamps.add_event(builder.definition, handle.graph, &after)?;
-            stamps.clocks.push(Clock::Event(stamps.events.len() - 1));
+            stamps.clocks.push(OperationClock::Event(stamps.events.len() - 1));
         }
         Some(body) => {
             let slot = stamps.slots;
             stamps.slots += 1;
-            let of = StampOf { graph: builder.into, body, slot: Some(slot), device: operation.device };
+            let of = BodyStamp { graph: builder.into, body, slot: Some(slot), device: operation.device };
             add_stamp(builder, stamps, of, &after)?;
             let pair = stamps.pairs.get(&body).copied().unwrap_or(slot);
-            stamps.clocks.push(Clock::Slot { own: slot, pair });
+            stamps.clocks.push(OperationClock::Slot { own: slot, pair });
         }
     }
-    if operation.what != What::Statement(Kind::Condition(())) {
+    if operation.kind != OperationKind::Statement(StatementKind::Condition(())) {
         return Ok(());
     }
     let bodies = &builder.bodies;
     let begun = operation.sources.first().and_then(|&condition| bodies.scopes.bordered(condition));
     let Some(body) = begun else { return Ok(()) };
     let Some(graph) = bodies.graph(Some(body)) else { return Ok(()) };
-    let first = StampOf { graph, body, slot: None, device: operation.device };
+    let first = BodyStamp { graph, body, slot: None, device: operation.device };
     add_stamp(builder, stamps, first, &[])?;
     let slot = stamps.slots;
     stamps.slots += 1;
     stamps.pairs.insert(body, slot);
     stamps.begun.insert(added, body);
     let after = Vec::from_iter(stamps.last(graph));
-    add_stamp(builder, stamps, StampOf { slot: Some(slot), ..first }, &after)
+    add_stamp(builder, stamps, BodyStamp { slot: Some(slot), ..first }, &after)
 }
 
 /// Adds a stamp to a body. It becomes the last node of the body's graph.
 fn add_stamp(
     builder: &mut GraphBuilder<'_>,
     stamps: &mut Stamps,
-    StampOf { graph, body, slot, device }: StampOf,
+    BodyStamp { graph, body, slot, device }: BodyStamp,
     after: &[Node],
 ) -> Result<()> {
     let time = stamps.address(device, body.index());

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 use cuweave_core::compile::Decided;
 use cuweave_core::index::Vector;
-use cuweave_core::operation::{MemoryId, Operation, Operations, Place, What};
+use cuweave_core::operation::{BufferPlacement, MemoryId, Operation, OperationKind, Operations};
 use cuweave_core::picture::real;
 use cuweave_core::scopes::ScopeId;
 
 use crate::build::arguments::body::Body;
-use crate::build::calls::agreed::Agreed;
+use crate::build::calls::agreed::AgreedCollectives;
 use crate::build::graph::adding::add_nodes;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
@@ -23,32 +23,32 @@ use crate::build::graph::handle::GraphHandle;
 use crate::build::plan::planning::Plan;
 use crate::cuda::{Driver, Event, Outcome, Stream};
 use crate::error::Result;
-use crate::ranges::Range;
+use crate::ranges::ReservedRange;
 use crate::waits::{self, OwnedEvent};
 
-use super::stamps::{Clock, EMPTY_KERNEL, PAIR, Stamps};
+use super::stamps::{EMPTY_KERNEL, EMPTY_PAIR, OperationClock, Stamps};
 
 /// The measured time of an operation in one launch.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Timed {
+pub(crate) struct OperationTime {
     /// The total time of all runs, in microseconds.
     pub time: f64,
     /// The number of runs.
     pub runs: u64,
     /// The number of iterations of the body that the operation begins. `None` if it begins no body.
-    pub turns: Option<u64>,
+    pub iterations: Option<u64>,
 }
 
 /// The times of one launch of a serialised graph.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reading {
+pub(crate) struct LaunchTimes {
     /// The time between two consecutive events with no node in between, in microseconds. It is subtracted from
     /// all other times.
     pub pair: f64,
     /// The time of an empty kernel, in microseconds.
     pub empty: f64,
     /// The time of each operation.
-    pub of: Vec<Timed>,
+    pub of: Vec<OperationTime>,
 }
 
 /// Returns the plan of the same operations without programmatic edges. Adds free nodes for the memory that the
@@ -57,15 +57,15 @@ fn serialised(plan: &Plan) -> Plan {
     let mut operations = (*plan.operations).clone();
     operations.overlapped = 0;
     operations.list.iter_mut().for_each(|operation| operation.programmatic = None);
-    let of_free = |operation: &Operation| match operation.what {
-        What::Free { memory } => Some(memory),
+    let of_free = |operation: &Operation| match operation.kind {
+        OperationKind::Free { memory } => Some(memory),
         _ => None,
     };
     let freed: BTreeSet<MemoryId> = operations.list.iter().filter_map(of_free).collect();
     for (memory, block) in operations.memories.enumerate() {
         if block.node && !freed.contains(&memory) {
             operations.list.push(Operation {
-                what: What::Free { memory },
+                kind: OperationKind::Free { memory },
                 after: Vec::new(),
                 programmatic: None,
                 launch_order: false,
@@ -88,7 +88,7 @@ fn serialised(plan: &Plan) -> Plan {
 fn kept_memories(built: &BuiltGraph) -> BTreeMap<MemoryId, u64> {
     let Operations { memories, places, .. } = &*built.plan.operations;
     let inside = places.enumerate().filter_map(|(buffer, place)| match *place {
-        Place::Inside { memory, offset } if !memories[memory].node => {
+        BufferPlacement::Inside { memory, offset } if !memories[memory].node => {
             Some((memory, built.state.bases[buffer].wrapping_sub(offset)))
         }
         _ => None,
@@ -97,7 +97,7 @@ fn kept_memories(built: &BuiltGraph) -> BTreeMap<MemoryId, u64> {
 }
 
 /// The instantiated graph of a profile. Destroyed when dropped.
-pub(crate) struct Serial {
+pub(crate) struct SerialGraph {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     built: BuiltGraph,
@@ -109,7 +109,7 @@ pub(crate) struct Serial {
     words: Vec<u64>,
 }
 
-impl Serial {
+impl SerialGraph {
     /// Builds the serialised graph of the same operations with the same arguments. Runs the bodies of library
     /// calls again, by `body`.
     pub fn new(
@@ -117,20 +117,21 @@ impl Serial {
         definition: &mut Definition,
         body: &dyn Body,
         operands: impl Iterator<Item = u64>,
-    ) -> Result<Serial> {
+    ) -> Result<SerialGraph> {
         let (driver, ctx) = (definition.driver, definition.ctx.clone());
         let plan = serialised(&built.plan);
         let stamps = Stamps::new(definition, &plan.operations)?;
         let state = built.state.for_other_graph(&plan);
-        let own = BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: Agreed::default() };
-        let mut serial = Serial { driver, ctx, built: own, stamps, in_flight: false, words: Vec::new() };
-        let Serial { built: own, stamps, .. } = &mut serial;
+        let own =
+            BuiltGraph { plan, handle: GraphHandle::new(), state, agreed: AgreedCollectives::default() };
+        let mut serial = SerialGraph { driver, ctx, built: own, stamps, in_flight: false, words: Vec::new() };
+        let SerialGraph { built: own, stamps, .. } = &mut serial;
         own.create(definition, operands)?;
         let inside = own.plan.inside();
         let mut memories = Vector::filled(0u64, own.plan.operations.memories.len());
         for (memory, address) in kept_memories(built) {
             memories[memory] = address;
-            own.place(&inside[memory], address);
+            own.set_addresses(&inside[memory], address);
         }
         add_nodes(own, definition, body, memories, &inside, Some(stamps))?;
         driver.enter(definition.context)?;
@@ -158,7 +159,7 @@ impl Serial {
     }
 
     /// Reads the times of the last launch, which must be over.
-    pub fn read(&mut self, stream: Stream) -> Outcome<Reading> {
+    pub fn read(&mut self, stream: Stream) -> Outcome<LaunchTimes> {
         let stamps = &self.stamps;
         self.words.fill(0);
         let mut words = vec![0; self.words.len()];
@@ -166,39 +167,40 @@ impl Serial {
             self.driver.read(memory.start(), &mut words, stream)?;
             self.words.iter_mut().zip(&words).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
         }
-        let read = Slots { stamps, words: &self.words };
+        let read = StampSlots { stamps, words: &self.words };
         let between = |event: usize| {
             let raw = |at: usize| stamps.events.get(at).map_or(Event::NONE, OwnedEvent::raw);
             self.driver.elapsed(raw(event.saturating_sub(1)), raw(event))
         };
-        let pair = between(PAIR)?;
-        let mut reading = Reading { pair, empty: (between(EMPTY_KERNEL)? - pair).max(0.0), of: Vec::new() };
+        let pair = between(EMPTY_PAIR)?;
+        let mut reading =
+            LaunchTimes { pair, empty: (between(EMPTY_KERNEL)? - pair).max(0.0), of: Vec::new() };
         let own = read.of_stamps();
         for (at, &clock) in stamps.clocks.enumerate() {
             let begun = stamps.begun.get(&at);
             let of_stamps = begun.map_or(0.0, |&body| own[body]);
             let (time, runs) = match clock {
-                Clock::Untimed => (0.0, 0),
-                Clock::Event(event) => (between(event)? - pair - of_stamps, 1),
-                Clock::Slot { own, pair } => {
+                OperationClock::Untimed => (0.0, 0),
+                OperationClock::Event(event) => (between(event)? - pair - of_stamps, 1),
+                OperationClock::Slot { own, pair } => {
                     let (time, runs) = read.slot(own);
                     (time - read.empty(pair) * real(runs) - of_stamps, runs)
                 }
             };
-            let turns = begun.and_then(|body| stamps.pairs.get(body)).map(|&pair| read.slot(pair).1);
-            reading.of.push(Timed { time: time.max(0.0), runs, turns });
+            let iterations = begun.and_then(|body| stamps.pairs.get(body)).map(|&pair| read.slot(pair).1);
+            reading.of.push(OperationTime { time: time.max(0.0), runs, iterations });
         }
         Ok(reading)
     }
 }
 
 /// The slots of one launch.
-struct Slots<'r> {
+struct StampSlots<'r> {
     stamps: &'r Stamps,
     words: &'r [u64],
 }
 
-impl Slots<'_> {
+impl StampSlots<'_> {
     /// Returns the total time of a slot in microseconds, and its number of runs.
     fn slot(&self, slot: usize) -> (f64, u64) {
         let at = self.stamps.words_before(slot);
@@ -222,7 +224,7 @@ impl Slots<'_> {
             own[body] += 2.0 * self.slot(pair).0;
         }
         for clock in clocks {
-            if let Clock::Slot { own: slot, pair } = *clock
+            if let OperationClock::Slot { own: slot, pair } = *clock
                 && let Some(&body) = body_of.get(&pair)
             {
                 own[body] += self.empty(pair) * real(self.slot(slot).1);
@@ -238,7 +240,7 @@ impl Slots<'_> {
     }
 }
 
-impl Drop for Serial {
+impl Drop for SerialGraph {
     fn drop(&mut self) {
         let entered = waits::enter(self.driver, &self.ctx);
         self.built.handle.destroy_exec(self.driver, &self.ctx);
@@ -246,7 +248,7 @@ impl Drop for Serial {
         let memory = std::mem::take(&mut self.stamps.memory);
         if self.in_flight || !entered {
             self.built.state.hosts.leak();
-            memory.into_values().for_each(Range::leak);
+            memory.into_values().for_each(ReservedRange::leak);
         }
     }
 }

@@ -16,12 +16,12 @@ use cuweave_core::scopes::{ScopeId, Scopes};
 
 use crate::build::graph::definition::Definition;
 use crate::cuda::{Event, Node, Outcome, RawGraph};
-use crate::ranges::Range;
+use crate::ranges::ReservedRange;
 use crate::waits::OwnedEvent;
 
 /// The clock that times an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Clock {
+pub(crate) enum OperationClock {
     /// The index of the event after it. Its time counts from the event before that.
     Event(usize),
     /// The slot of its stamp, and the slot of its body's empty pair.
@@ -40,14 +40,14 @@ pub(crate) struct Stamps {
     /// The events, in the order of their nodes.
     pub events: Vec<OwnedEvent>,
     /// The clock of each operation added so far.
-    pub clocks: Vector<OperationId, Clock>,
+    pub clocks: Vector<OperationId, OperationClock>,
     /// The body that each condition begins.
     pub begun: BTreeMap<OperationId, ScopeId>,
     /// The last node of each graph.
     pub last: BTreeMap<RawGraph, Node>,
     /// The memory of the stamps on each device that runs bodies: one word for each body's last time, then the
     /// slots of two words each. All devices use the same layout; words of other devices' bodies stay 0.
-    pub memory: BTreeMap<Device, Range>,
+    pub memory: BTreeMap<Device, ReservedRange>,
     /// The enclosing body of each body.
     pub bodies: Vector<ScopeId, Option<ScopeId>>,
     /// The number of slots in use.
@@ -58,14 +58,14 @@ pub(crate) struct Stamps {
 
 /// The index of the event that ends the empty pair. The first node of a graph may begin late, so an event
 /// precedes the pair.
-pub(crate) const PAIR: usize = 2;
+pub(crate) const EMPTY_PAIR: usize = 2;
 /// The index of the event after the empty kernel.
 pub(crate) const EMPTY_KERNEL: usize = 3;
 
 impl Stamps {
     /// Returns the stamps of a program before any is added, and allocates their memory.
     pub fn new(definition: &Definition, operations: &Operations) -> Outcome<Stamps> {
-        let scopes = Scopes::of(definition.program());
+        let scopes = Scopes::new(definition.program());
         let bodies: Vector<ScopeId, _> = scopes.list.iter().map(|scope| scope.parent).collect();
         // One slot for each operation, and one for each body's empty pair.
         let bytes = 8 * wide(words_before(bodies.len(), operations.list.len() + bodies.len()));
@@ -73,7 +73,7 @@ impl Stamps {
         for scope in scopes.list.iter() {
             let device = definition.program().statements[scope.condition].device;
             if let Entry::Vacant(entry) = memory.entry(device) {
-                let mut range = Range::new(definition.driver, &definition.contexts[device], bytes)?;
+                let mut range = ReservedRange::new(definition.driver, &definition.contexts[device], bytes)?;
                 range.grow(bytes)?;
                 entry.insert(range);
             }

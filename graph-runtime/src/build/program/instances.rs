@@ -1,6 +1,6 @@
 //! Evaluates the statements of a flat program: each is an instance of a statement of some function's program.
 
-use cuweave_core::expand::Instance;
+use cuweave_core::expand::StatementOrigin;
 use cuweave_core::ir::StatementId;
 
 use crate::build::arguments::body::{Body, enter};
@@ -38,11 +38,11 @@ impl Evaluation<'_> {
 
     fn run_of_frame(&mut self, flat: &Flattened, body: &dyn Body, statements: &[StatementId]) -> Result<()> {
         for &statement in statements {
-            let Instance { frame, template, turns } = &flat.instances[statement];
+            let StatementOrigin { frame, template, loop_values } = &flat.instances[statement];
             let step = flat.frames[*frame].table.steps[*template];
             let kind = flat.checked.program().statements[statement].kind;
             if !self.without_values(&kind) {
-                self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?;
+                self.one(statement, |evaluation| body.evaluate(step, loop_values, evaluation, Token))?;
             }
         }
         Ok(())

@@ -6,45 +6,46 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cuweave_core::check::Checked;
-use cuweave_core::compile::{self, BackError, Wishes};
-use cuweave_core::expand::fixed::{self, Fixed};
+use cuweave_core::compile::{self, BackError, BackendOptions};
+use cuweave_core::expand::fixed::{self, FixedReason};
 use cuweave_core::expand::{
-    Answers, Described, Expanded, ExpansionPoint, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
+    Answers, ArgumentDescription, DimValue, Expanded, ExpansionFault, ExpansionPoint, Frame, FrameId,
+    SettableBound, StatementOrigin, expand,
 };
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{DimId, Mode, Program, StatementId};
 use cuweave_core::operation::Operations;
-use cuweave_core::order::{Functions, Source};
+use cuweave_core::order::{Functions, LoweredProgram};
 use cuweave_core::structure::Choice;
-use cuweave_core::table::{Decoded, Op, TableHandle};
+use cuweave_core::table::{BoundOp, DecodedFunction, TableHandle};
 use cuweave_ptx::poly::Poly;
 
-use crate::build::arguments::answers::Asked;
+use crate::build::arguments::answers::BodyEvaluator;
 use crate::build::arguments::checks::check_lengths;
 use crate::error::Error;
 use crate::error::program::refused_program;
-use cuweave_core::moves::{BoundValues, Moves};
+use cuweave_core::settable_bounds::{BoundValues, SettableBounds};
 
-use super::recall::{keep, recalled};
+use super::recall::{recall_build, remember};
 use cuweave_core::flattened::{Flattened, SizedProgram};
 
 /// The key of a plan.
-struct Key {
+struct PlanKey {
     /// Equal programs share one allocation, so its address identifies the program.
     checked: Arc<Checked>,
     dims: Vector<DimId, u64>,
-    wishes: Wishes,
+    backend_options: BackendOptions,
 }
 
-/// A cache of up to [`MOST`] values, oldest first.
-struct Kept<K, V>(Mutex<Vec<(K, Arc<V>)>>);
+/// A cache of up to [`MAX_CACHED`] values, oldest first.
+struct BuildCache<K, V>(Mutex<Vec<(K, Arc<V>)>>);
 
 /// The capacity of a cache. The oldest value is dropped first.
-const MOST: usize = 32;
+const MAX_CACHED: usize = 32;
 
-impl<K, V> Kept<K, V> {
-    const fn new() -> Kept<K, V> {
-        Kept(Mutex::new(Vec::new()))
+impl<K, V> BuildCache<K, V> {
+    const fn new() -> BuildCache<K, V> {
+        BuildCache(Mutex::new(Vec::new()))
     }
 
     /// Returns the value of a key, and makes it if it is not cached. `make` runs without the lock, since
@@ -70,7 +71,7 @@ impl<K, V> Kept<K, V> {
     fn keep(&self, key: K, value: Arc<V>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Dropped after the lock is released.
-        let _dropped = (kept.len() >= MOST).then(|| kept.remove(0));
+        let _dropped = (kept.len() >= MAX_CACHED).then(|| kept.remove(0));
         kept.push((key, value));
         drop(kept);
     }
@@ -79,7 +80,7 @@ impl<K, V> Kept<K, V> {
 /// A key with the values of lengths and bounds. The numbers come first in the comparison, since they are what
 /// differs between programs of one function.
 #[derive(PartialEq)]
-struct Numbered<F> {
+struct SizedKey<F> {
     /// The lengths, and the bounds that no setter changes.
     sizes: Vector<DimId, u64>,
     /// The bounds that setters change.
@@ -89,13 +90,18 @@ struct Numbered<F> {
 
 /// Flat functions, keyed by the address of their static table. `None` if setters change no bounds although the
 /// polynomials suggest so.
-static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
-static CHECKED: Kept<Numbered<(Arc<Program>, Functions)>, Checked> = Kept::new();
-static PLANS: Kept<Key, Operations> = Kept::new();
+static FLAT: BuildCache<SizedKey<usize>, Option<Arc<Flattened>>> = BuildCache::new();
+static CHECKED: BuildCache<SizedKey<(Arc<Program>, Functions)>, Checked> = BuildCache::new();
+static PLANS: BuildCache<PlanKey, Operations> = BuildCache::new();
 
-impl Key {
-    fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
-        Arc::ptr_eq(&self.checked, checked) && self.dims == *dims && self.wishes == *wishes
+impl PlanKey {
+    fn is(
+        &self,
+        checked: &Arc<Checked>,
+        dims: &Vector<DimId, u64>,
+        backend_options: &BackendOptions,
+    ) -> bool {
+        Arc::ptr_eq(&self.checked, checked) && self.dims == *dims && self.backend_options == *backend_options
     }
 }
 
@@ -107,44 +113,44 @@ impl Key {
 /// Bounds without a value, invalid lengths and ranges, and faults that depend on the values.
 pub(crate) fn flattened(
     table: &TableHandle,
-    arguments: &[Described],
-    asked: &mut Asked<'_>,
+    arguments: &[ArgumentDescription],
+    asked: &mut BodyEvaluator<'_>,
 ) -> Result<SizedProgram, Error> {
-    let TableHandle::Static(of_code) = *table else {
-        return Ok(checked(expand(table, arguments, asked)?, arguments, asked)?.0);
+    let TableHandle::Static(static_table) = *table else {
+        return Ok(order_and_check(expand(table, arguments, asked)?, arguments, asked)?.0);
     };
-    if let Some(built) = recalled(of_code, arguments, asked) {
+    if let Some(built) = recall_build(static_table, arguments, asked) {
         return Ok(built);
     }
-    let built = anew(of_code, arguments, asked)?;
-    keep(of_code, arguments, asked, &built);
+    let built = expand_and_check(static_table, arguments, asked)?;
+    remember(static_table, arguments, asked, &built);
     Ok(built)
 }
 
 /// Like [`flattened`], but expands the function.
-fn anew(
-    table: &'static Decoded,
-    arguments: &[Described],
-    asked: &mut Asked<'_>,
+fn expand_and_check(
+    table: &'static DecodedFunction,
+    arguments: &[ArgumentDescription],
+    asked: &mut BodyEvaluator<'_>,
 ) -> Result<SizedProgram, Error> {
     let handle = TableHandle::Static(table);
     if !table.structure.is_flat() {
-        return Ok(checked(expand(&handle, arguments, asked)?, arguments, asked)?.0);
+        return Ok(order_and_check(expand(&handle, arguments, asked)?, arguments, asked)?.0);
     }
     let root = Vector::from(vec![Frame::outermost(handle.clone())]);
-    let at = ExpansionPoint { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
-    let numbers: Result<Vector<DimId, Number>, Error> =
+    let at = ExpansionPoint { frames: &root, frame: FrameId::OUTERMOST, loop_values: &[] };
+    let numbers: Result<Vector<DimId, DimValue>, Error> =
         table.program.dims.ids().map(|dim| asked.bound(at, dim, &mut |_| None)).collect();
     let numbers = numbers?;
-    let moves = |number: &&Number| number.poly.as_constant().is_none();
+    let moves = |number: &&DimValue| number.poly.as_constant().is_none();
     let sizes = numbers.iter().map(|number| if moves(&number) { 0 } else { number.value }).collect();
     let polys = numbers.iter().filter(moves).map(|number| number.poly.clone()).collect();
-    let make = |asked: &mut Asked<'_>| {
-        let expanded = expand(&handle, &[], &mut Known { numbers: &numbers, asked })?;
-        checked(expanded, &[], asked)
+    let make = |asked: &mut BodyEvaluator<'_>| {
+        let expanded = expand(&handle, &[], &mut KnownBounds { numbers: &numbers, asked })?;
+        order_and_check(expanded, &[], asked)
     };
     let mut made = None;
-    let key = Numbered { sizes, polys, of: std::ptr::from_ref(table).addr() };
+    let key = SizedKey { sizes, polys, of: std::ptr::from_ref(table).addr() };
     let kept = FLAT.get_or_make(key, |_| {
         let (built, symbolic) = make(asked)?;
         let flat = made.insert(built).flat.clone();
@@ -168,30 +174,31 @@ fn anew(
 
 /// Orders and checks a flat program for all values that setters may bring, and returns `true`. If that proof
 /// fails, repeats it for the values of this build only and returns `false`; setters then change no bounds.
-fn checked(
+fn order_and_check(
     mut expanded: Expanded,
-    arguments: &[Described],
-    asked: &mut Asked<'_>,
+    arguments: &[ArgumentDescription],
+    asked: &mut BodyEvaluator<'_>,
 ) -> Result<(SizedProgram, bool), Error> {
-    let (symbols, mut fixed) = asked.symbols.settle(&mut expanded);
+    let (symbols, mut fixed) = asked.symbols.substitute_fixed(&mut expanded);
     let Expanded { mut source, values, moving, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
     let now: Vec<u64> = symbols.iter().map(|symbol| symbol.value).collect();
     let value = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
-    let with_poly = |moving: Moving| {
+    let with_poly = |moving: SettableBound| {
         let poly = source.polys[moving.dim].clone();
         (moving, poly)
     };
-    let mut bounds: Vec<(Moving, Poly)> = moving.into_iter().map(with_poly).collect();
-    let agrees = |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
+    let mut bounds: Vec<(SettableBound, Poly)> = moving.into_iter().map(with_poly).collect();
+    let agrees =
+        |(moving, poly): &(SettableBound, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
     let mut symbolic = bounds.iter().all(agrees);
     let mut sizes = values.clone();
     let functions = source.regions.functions.clone();
-    let by_values = |program: Program| Source::with_values(program, functions.clone(), &values);
+    let by_values = |program: Program| LoweredProgram::with_values(program, functions.clone(), &values);
     let (written, checked) = loop {
         if !symbolic {
             for (moving, _) in std::mem::take(&mut bounds) {
-                fixed::add(&mut fixed, moving.of, Fixed::Value);
+                fixed::add(&mut fixed, moving.of, FixedReason::Value);
             }
             sizes.clone_from(&values);
             source = by_values(source.program);
@@ -201,16 +208,16 @@ fn checked(
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let again = (!bounds.is_empty()).then(|| source.program.clone());
         let written = Arc::new(source.program.clone());
-        let key = Numbered { sizes: sizes.clone(), polys, of: (written.clone(), functions.clone()) };
-        let ordered = CHECKED.get_or_make(key, |Numbered { of: (program, _), .. }| {
+        let key = SizedKey { sizes: sizes.clone(), polys, of: (written.clone(), functions.clone()) };
+        let ordered = CHECKED.get_or_make(key, |SizedKey { of: (program, _), .. }| {
             let (checked, found) = compile::front(source);
             checked.ok_or_else(|| Box::new((Program::clone(program), found)))
         });
         match ordered {
-            Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
+            Ok(checked) => match again.filter(|_| has_unproved_elements(&checked, &instances, &frames)) {
                 // Elements that are unwritten for some values of scalars may be written, and read, for the
                 // current values.
-                Some(program) if is_other(by_values(program.clone()), &checked) => {
+                Some(program) if has_other_modes(by_values(program.clone()), &checked) => {
                     source = by_values(program);
                 }
                 _ => break (written, checked),
@@ -221,7 +228,7 @@ fn checked(
         symbolic = false;
     };
     let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
-    let moves = Moves::new(checked.program(), symbols, bounds, scalars);
+    let moves = SettableBounds::new(checked.program(), symbols, bounds, scalars);
     let symbols = if moves.is_empty() { Vec::new() } else { now };
     let scalars = Vector::new();
     let flat = Flattened { written, checked, sizes, moves, elements, instances, frames, scalars, fixed }
@@ -230,9 +237,9 @@ fn checked(
 }
 
 /// Returns true if a launch takes elements by `&mut` that are not proved to be written before.
-fn is_fresh(
+fn has_unproved_elements(
     checked: &Checked,
-    instances: &Vector<StatementId, Instance>,
+    instances: &Vector<StatementId, StatementOrigin>,
     frames: &Vector<FrameId, Frame>,
 ) -> bool {
     checked.program().statements.iter().zip(instances).any(|(statement, instance)| {
@@ -243,7 +250,7 @@ fn is_fresh(
 }
 
 /// Returns true if some access of the program has another mode for the values of this build.
-fn is_other(numeric: Source, checked: &Checked) -> bool {
+fn has_other_modes(numeric: LoweredProgram, checked: &Checked) -> bool {
     let (numeric, _) = compile::front(numeric);
     let modes = |checked: &Checked| -> Vec<Mode> {
         let statements = checked.program().statements.iter();
@@ -253,20 +260,20 @@ fn is_other(numeric: Source, checked: &Checked) -> bool {
 }
 
 /// Answers for a flat function whose bounds are known already.
-struct Known<'k, 'b> {
-    numbers: &'k Vector<DimId, Number>,
-    asked: &'k mut Asked<'b>,
+struct KnownBounds<'k, 'b> {
+    numbers: &'k Vector<DimId, DimValue>,
+    asked: &'k mut BodyEvaluator<'b>,
 }
 
-impl Answers for Known<'_, '_> {
+impl Answers for KnownBounds<'_, '_> {
     type Error = Error;
 
     fn bound(
         &mut self,
         _: ExpansionPoint<'_>,
         dim: DimId,
-        _: &mut dyn FnMut(Op) -> Option<Number>,
-    ) -> Result<Number, Error> {
+        _: &mut dyn FnMut(BoundOp) -> Option<DimValue>,
+    ) -> Result<DimValue, Error> {
         Ok(self.numbers[dim].clone())
     }
 
@@ -278,7 +285,12 @@ impl Answers for Known<'_, '_> {
         self.asked.callee(at, call)
     }
 
-    fn refused(&mut self, at: ExpansionPoint<'_>, statement: Option<StatementId>, refusal: Refusal) -> Error {
+    fn refused(
+        &mut self,
+        at: ExpansionPoint<'_>,
+        statement: Option<StatementId>,
+        refusal: ExpansionFault,
+    ) -> Error {
         self.asked.refused(at, statement, refusal)
     }
 }
@@ -287,13 +299,14 @@ impl Answers for Known<'_, '_> {
 pub(crate) fn operations(
     checked: &Arc<Checked>,
     dims: &Vector<DimId, u64>,
-    wishes: &Wishes,
+    backend_options: &BackendOptions,
 ) -> Result<Arc<Operations>, BackError> {
-    if let Some(operations) = PLANS.find(|key| key.is(checked, dims, wishes)) {
+    if let Some(operations) = PLANS.find(|key| key.is(checked, dims, backend_options)) {
         return Ok(operations);
     }
-    let operations = Arc::new(compile::back(checked, dims, wishes)?);
-    let key = Key { checked: checked.clone(), dims: dims.clone(), wishes: wishes.clone() };
+    let operations = Arc::new(compile::back(checked, dims, backend_options)?);
+    let key =
+        PlanKey { checked: checked.clone(), dims: dims.clone(), backend_options: backend_options.clone() };
     PLANS.keep(key, operations.clone());
     Ok(operations)
 }

@@ -2,9 +2,9 @@
 
 use cuweave_core::ir::StatementId;
 
-use crate::cuda::{Copying, Node, Outcome};
+use crate::cuda::{Memcpy, Node, Outcome};
 use crate::error::{Error, Result};
-use crate::statements::emission::{Adding, Emission, Parameters, Setting, element};
+use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext, element};
 use crate::statements::evaluator::Evaluator;
 
 /// Evaluates a copy.
@@ -13,7 +13,7 @@ use crate::statements::evaluator::Evaluator;
 ///
 /// An empty range; ranges of different lengths.
 pub(super) fn evaluate(evaluator: &Evaluator<'_>) -> Result<()> {
-    evaluator.not_empty()?;
+    evaluator.check_not_empty()?;
     let (source, target) = (evaluator.access(0)?, evaluator.access(1)?);
     let (from, to) = (evaluator.len(source), evaluator.len(target));
     if from == to {
@@ -24,19 +24,19 @@ pub(super) fn evaluate(evaluator: &Evaluator<'_>) -> Result<()> {
 }
 
 /// Returns the parameters of a copy's memcpy node.
-pub(super) fn node(emission: &Emission<'_>, statement: StatementId) -> Copying {
+pub(super) fn node(emission: &EmissionContext<'_>, statement: StatementId) -> Memcpy {
     let (from, to) = (emission.place_of(statement, 0), emission.place_of(statement, 1));
     let buffer = emission.program.statements[statement].accesses[0].buffer;
     let bytes = emission.elements_of(statement, 0).len * element(emission.program, buffer);
-    Copying { from, to, bytes }
+    Memcpy { from, to, bytes }
 }
 
-impl Parameters for Copying {
-    fn add(&self, Adding { driver, context, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+impl Parameters for Memcpy {
+    fn add(&self, AddContext { driver, context, graph, after, .. }: AddContext<'_>) -> Outcome<Node> {
         driver.add_copy(graph, after, self, context)
     }
 
-    fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
+    fn set(&self, SetContext { driver, context, exec, node, scratch, .. }: SetContext<'_>) -> Outcome<()> {
         driver.set_copy(exec, node, self, context, scratch)
     }
 }

@@ -4,7 +4,7 @@ use cudarc::driver::CudaEvent;
 
 use crate::cuda::{Event, Node, Outcome};
 use crate::error::{Error, Result};
-use crate::statements::emission::{Adding, Parameters, Setting};
+use crate::statements::emission::{AddContext, Parameters, SetContext};
 use crate::statements::evaluator::Evaluator;
 
 /// Evaluates the record of an event or the wait for one.
@@ -14,7 +14,7 @@ use crate::statements::evaluator::Evaluator;
 /// An event of another context.
 pub(super) fn evaluate(evaluator: &Evaluator<'_>, event: &CudaEvent) -> Result<Event> {
     if evaluator.modules.is_of(event.context()) {
-        Ok(Event::of(event))
+        Ok(Event::from_cudarc(event))
     } else {
         Err(Error::EventOfOtherContext { at: evaluator.at() })
     }
@@ -27,14 +27,14 @@ pub(super) struct EventNode {
 }
 
 impl Parameters for EventNode {
-    fn add(&self, Adding { driver, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+    fn add(&self, AddContext { driver, graph, after, .. }: AddContext<'_>) -> Outcome<Node> {
         match self.records {
             true => driver.add_event_record(graph, after, self.event),
             false => driver.add_event_wait(graph, after, self.event),
         }
     }
 
-    fn set(&self, _: Setting<'_>) -> Outcome<()> {
+    fn set(&self, _: SetContext<'_>) -> Outcome<()> {
         // No setter can change an event.
         Ok(())
     }

@@ -4,14 +4,14 @@ use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::StatementId;
 use cuweave_core::launches::LaunchShape;
 
-use crate::cuda::{self, ElementRange, Filling, Node, Outcome, Word};
+use crate::cuda::{self, ElementRange, Memset, Node, Outcome, Word};
 use crate::error::Result;
 use crate::kernels::{FILL64, LaunchRecord, Modules};
-use crate::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext};
 use crate::statements::evaluator::Evaluator;
 
 /// The maximum number of blocks of a fill kernel. Its threads loop with a stride over the elements.
-const MOST_BLOCKS: u32 = 1 << 20;
+const MAX_BLOCKS: u32 = 1 << 20;
 
 /// The values of a fill.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl FillRecord {
     ///
     /// An empty range.
     pub(super) fn evaluate<T: Fillable>(evaluator: &mut Evaluator<'_>, value: T) -> Result<FillRecord> {
-        evaluator.not_empty()?;
+        evaluator.check_not_empty()?;
         let (size, first) = (narrow(size_of::<T>()), evaluator.words.len());
         if size == 8 {
             evaluator.words.resize(first + FILL64.words, cuda::address_word(0));
@@ -57,7 +57,7 @@ impl FillRecord {
     /// If no memset can do the fill, returns the launch of the fill kernel and writes its parameters to its words.
     pub(super) fn resolve(
         self,
-        emission: &Emission<'_>,
+        emission: &EmissionContext<'_>,
         statement: StatementId,
         modules: &mut Modules,
         words: &mut [Word],
@@ -69,9 +69,9 @@ impl FillRecord {
         let ElementRange { address, len } = emission.elements_of(statement, 0);
         let info = modules.function(emission.program.statements[statement].device, &FILL64)?;
         let blocks =
-            u32::try_from(len.div_ceil(256)).map_or(MOST_BLOCKS, |blocks| blocks.clamp(1, MOST_BLOCKS));
+            u32::try_from(len.div_ceil(256)).map_or(MAX_BLOCKS, |blocks| blocks.clamp(1, MAX_BLOCKS));
         let shape =
-            LaunchShape { grid: [blocks, 1, 1], block: [256.min(info.most_threads.max(1)), 1, 1], shared: 0 };
+            LaunchShape { grid: [blocks, 1, 1], block: [256.min(info.max_threads.max(1)), 1, 1], shared: 0 };
         for (word, value) in words[size(first)..].iter_mut().zip([address, bits, len]) {
             *word = cuda::address_word(value);
         }
@@ -79,19 +79,19 @@ impl FillRecord {
     }
 
     /// Returns the parameters of its memset node.
-    pub(super) fn node(self, emission: &Emission<'_>, statement: StatementId) -> Filling {
+    pub(super) fn node(self, emission: &EmissionContext<'_>, statement: StatementId) -> Memset {
         let ElementRange { address: target, len } = emission.elements_of(statement, 0);
         let (element, width) = if self.size == 8 { (4, len * 2) } else { (self.size, len) };
-        Filling { target, value: low(self.bits), element, width }
+        Memset { target, value: low(self.bits), element, width }
     }
 }
 
-impl Parameters for Filling {
-    fn add(&self, Adding { driver, context, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+impl Parameters for Memset {
+    fn add(&self, AddContext { driver, context, graph, after, .. }: AddContext<'_>) -> Outcome<Node> {
         driver.add_fill(graph, after, self, context)
     }
 
-    fn set(&self, Setting { driver, context, exec, node, scratch, .. }: Setting<'_>) -> Outcome<()> {
+    fn set(&self, SetContext { driver, context, exec, node, scratch, .. }: SetContext<'_>) -> Outcome<()> {
         driver.set_fill(exec, node, self, context, scratch)
     }
 }

@@ -6,21 +6,21 @@ use cuweave_core::ir::StatementId;
 
 use crate::cuda::{HostCall, Node, Outcome};
 use crate::error::{PlanFault, Result, at_statement};
-use crate::statements::emission::{Adding, Emission, Parameters, Setting};
-use crate::statements::hosts::{Hosts, WorkId};
+use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext};
+use crate::statements::host_functions::{HostFunctionId, HostFunctions};
 
 /// The parameters of a host node.
 pub(crate) struct HostNode<'n> {
-    hosts: &'n Hosts,
+    hosts: &'n HostFunctions,
     statement: StatementId,
     call: Arc<HostCall>,
 }
 
 impl HostNode<'_> {
-    pub(super) fn of<'n>(
-        emission: &Emission<'n>,
+    pub(super) fn new<'n>(
+        emission: &EmissionContext<'n>,
         statement: StatementId,
-        work: WorkId,
+        work: HostFunctionId,
     ) -> Result<HostNode<'n>> {
         let hosts = emission.hosts;
         let accesses = emission.program.statements[statement].accesses.len();
@@ -33,13 +33,13 @@ impl HostNode<'_> {
 }
 
 impl Parameters for HostNode<'_> {
-    fn add(&self, Adding { driver, graph, after, .. }: Adding<'_>) -> Outcome<Node> {
+    fn add(&self, AddContext { driver, graph, after, .. }: AddContext<'_>) -> Outcome<Node> {
         let node = driver.add_host(graph, after, &self.call)?;
         self.hosts.keep(self.statement, self.call.clone(), false);
         Ok(node)
     }
 
-    fn set(&self, Setting { driver, exec, node, .. }: Setting<'_>) -> Outcome<()> {
+    fn set(&self, SetContext { driver, exec, node, .. }: SetContext<'_>) -> Outcome<()> {
         driver.set_host(exec, node, &self.call)?;
         self.hosts.keep(self.statement, self.call.clone(), true);
         Ok(())

@@ -9,17 +9,17 @@ use cuweave_core::diagnostic::render;
 use cuweave_core::index::{Index, Vector, narrow, size};
 use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementId};
 use cuweave_core::launches::LaunchShape;
-use cuweave_core::operation::{Operations, Pointed, PointedId};
+use cuweave_core::operation::{AccessTarget, AccessTargetId, Operations};
 use cuweave_ptx::coverage::Verdict;
 
-use crate::cuda::{self, Launching, Node, Outcome, Values, Word};
+use crate::cuda::{self, KernelLaunch, Node, Outcome, ParameterValues, Word};
 use crate::error::{
     Error, Fault, OutsideExtent, PlanFault, Quantity, Refusal, Result, ShortLaunch, UnprovedLaunch,
 };
-use crate::kernels::{Finding, Kernel, LaunchRecord, Outside, Param, ParamKind};
+use crate::kernels::{Finding, Kernel, LaunchRecord, OutsideAccess, Param, ParamKind};
 use crate::statements::arguments::Arguments;
 use crate::statements::config::{BlockLimits, Config};
-use crate::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext};
 use crate::statements::evaluator::Evaluator;
 
 /// Returns the first argument that is not fully written before the launch although its kernel may read it. rustc
@@ -44,8 +44,9 @@ pub(super) fn evaluate(
     arguments: &Arguments,
 ) -> Result<LaunchRecord> {
     let known = evaluator.modules.loaded_kernel(evaluator.device(), kernel)?;
-    let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
-    let shape = config.shape(block_limits).map_err(|reason| evaluator.config(reason))?;
+    let block_limits =
+        BlockLimits { max_threads: known.info.max_threads, required: known.info.required_block };
+    let shape = config.shape(block_limits).map_err(|reason| evaluator.config_error(reason))?;
     evaluator.launch(kernel, &shape, arguments)
 }
 
@@ -63,17 +64,17 @@ impl Evaluator<'_> {
         // Consecutive launches of a kernel often have the same configuration.
         if known.checked != Some(*shape) {
             let info = known.info;
-            self.limits[device].check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            self.limits[device].check(shape, kernel, &info).map_err(|reason| self.config_error(reason))?;
             if shape.shared > info.dynamic_shared {
                 self.modules
                     .raise_dynamic_shared(device, kernel, shape.shared)
-                    .map_err(|error| self.placed(error))?;
+                    .map_err(|error| self.with_location(error))?;
             }
             if kernel.cooperative {
                 let threads = shape.block.iter().product();
                 let of_each = self.modules.blocks_per_sm(device, function, threads, shape.shared)?;
                 let resident = self.limits[device].resident(shape.grid, kernel.name, of_each);
-                resident.map_err(|reason| self.config(reason))?;
+                resident.map_err(|reason| self.config_error(reason))?;
             }
             self.modules.loaded_kernel(device, kernel)?.checked = Some(*shape);
         }
@@ -86,26 +87,32 @@ impl Evaluator<'_> {
             return Err(PlanFault::OtherArguments { at: self.at(), kernel: kernel.name }.into());
         }
         if let Some(fault) = arguments.fault {
-            return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
+            return Err(self.extent_error(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
         }
         if let Some(access) = read_before_written(kernel, accesses) {
             let instead = "`&mut [MaybeUninit<T>; _]`";
-            return Err(self.read_unwritten(kernel, access, "as `&mut [T; _]`", Some(instead)));
+            return Err(self.unwritten_error(kernel, access, "as `&mut [T; _]`", Some(instead)));
         }
-        self.pointed(kernel, accesses, pointed, arguments)?;
+        self.check_pointer_tables(kernel, accesses, pointed, arguments)?;
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
             let len = self.len(access);
             if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
-                return Err(self.extent_fault(kernel, access, index, Ok(extent)));
+                return Err(self.extent_error(kernel, access, index, Ok(extent)));
             }
         }
         if !kernel.outline.is_empty() {
-            self.covered(kernel, shape, accesses, arguments)?;
+            self.check_coverage(kernel, shape, accesses, arguments)?;
         }
         if !kernel.accesses.is_empty() {
             let found = self.modules.spans.outside(kernel, shape, arguments.words(), arguments.extents());
             if let Some(outside) = found {
-                return Err(self.outside(kernel, shape, &accesses[outside.access], &outside, arguments));
+                return Err(self.outside_extent_error(
+                    kernel,
+                    shape,
+                    &accesses[outside.access],
+                    &outside,
+                    arguments,
+                ));
             }
         }
         if let Some(kept) = &mut self.extents {
@@ -117,7 +124,7 @@ impl Evaluator<'_> {
     }
 
     /// Checks the elements of the lists that the launch passes as pointer tables.
-    fn pointed(
+    fn check_pointer_tables(
         &self,
         kernel: &Kernel,
         accesses: &[Access],
@@ -127,24 +134,24 @@ impl Evaluator<'_> {
         for table in &arguments.tables {
             let count = usize::try_from(self.len(&accesses[table.at])).unwrap_or(usize::MAX);
             let Some((elements, others)) = pointed.split_at_checked(count) else {
-                return Err(self.no_list(kernel));
+                return Err(self.not_a_list_error(kernel));
             };
             pointed = others;
             for element in elements {
                 if element.mode == Mode::Write {
-                    return Err(self.read_unwritten(kernel, element, "by a `PtrMut` of a table", None));
+                    return Err(self.unwritten_error(kernel, element, "by a `PtrMut` of a table", None));
                 }
                 if table.extent > self.len(element) {
-                    return Err(self.extent_fault(kernel, element, table.at, Ok(table.extent)));
+                    return Err(self.extent_error(kernel, element, table.at, Ok(table.extent)));
                 }
             }
         }
-        if pointed.is_empty() { Ok(()) } else { Err(self.no_list(kernel)) }
+        if pointed.is_empty() { Ok(()) } else { Err(self.not_a_list_error(kernel)) }
     }
 
     /// Returns the error for a pointer table that is not built from a list of buffers, or a list without a table.
     #[cold]
-    fn no_list(&self, kernel: &Kernel) -> Error {
+    fn not_a_list_error(&self, kernel: &Kernel) -> Error {
         let message =
             format!("`{}` takes a table of pointers, which is no list of buffers here", kernel.name);
         let help = "give it a list: `&xs`, `&mut xs` or `&[&a, &b]`";
@@ -154,7 +161,7 @@ impl Evaluator<'_> {
 
     /// Returns the error for an argument that is not fully written although the kernel may read it.
     #[cold]
-    fn read_unwritten(&self, kernel: &Kernel, access: &Access, taken: &str, instead: Option<&str>) -> Error {
+    fn unwritten_error(&self, kernel: &Kernel, access: &Access, taken: &str, instead: Option<&str>) -> Error {
         let name = self.name(access);
         let mut notes = vec![format!("`{}` takes it {taken}, and may read it", kernel.name)];
         if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
@@ -178,16 +185,16 @@ impl Evaluator<'_> {
     }
 
     /// Checks that the threads of a launch write all elements that must be written. Records the unproved ones.
-    fn covered(
+    fn check_coverage(
         &mut self,
         kernel: &'static Kernel,
         shape: &LaunchShape,
         accesses: &[Access],
         arguments: &Arguments,
     ) -> Result<()> {
-        let findings = self.modules.judge.findings(kernel, shape, arguments.words(), arguments.extents());
+        let findings = self.modules.coverage.findings(kernel, shape, arguments.words(), arguments.extents());
         if let Some(finding) = findings.iter().find(|finding| finding.is_error(kernel, accesses)) {
-            return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
+            return Err(self.coverage_error(kernel, shape, &accesses[finding.access], finding, arguments));
         }
         if !findings.is_empty() {
             self.unproved.push((self.statement, findings));
@@ -196,7 +203,7 @@ impl Evaluator<'_> {
     }
 
     #[cold]
-    fn uncovered(
+    fn coverage_error(
         &self,
         kernel: &'static Kernel,
         shape: &LaunchShape,
@@ -206,7 +213,7 @@ impl Evaluator<'_> {
     ) -> Error {
         let parameter = kernel.params[finding.parameter].name.to_owned();
         let (words, extents) = (arguments.words(), arguments.extents());
-        let needed = || self.modules.judge.needed(kernel, finding, shape, words, extents);
+        let needed = || self.modules.coverage.threads_needed(kernel, finding, shape, words, extents);
         let needed = if matches!(finding.verdict, Verdict::Short { .. }) { needed() } else { None };
         let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
         match &finding.verdict {
@@ -231,12 +238,12 @@ impl Evaluator<'_> {
     }
 
     #[cold]
-    fn outside(
+    fn outside_extent_error(
         &self,
         kernel: &Kernel,
         shape: &LaunchShape,
         access: &Access,
-        outside: &Outside,
+        outside: &OutsideAccess,
         arguments: &Arguments,
     ) -> Error {
         let parameter = kernel.params[outside.parameter].name.to_owned();
@@ -249,7 +256,7 @@ impl Evaluator<'_> {
 
     /// Returns the error for buffer argument `index`, which does not fit the extent of its parameter.
     #[cold]
-    fn extent_fault(
+    fn extent_error(
         &self,
         kernel: &Kernel,
         access: &Access,
@@ -270,47 +277,51 @@ impl Evaluator<'_> {
 
 /// The parameters of a kernel node.
 pub(crate) struct LaunchNode {
-    launching: Launching,
+    kernel_launch: KernelLaunch,
     /// The index of the word at which its parameter values begin.
     first: usize,
     params: &'static [Param],
 }
 
 impl LaunchNode {
-    pub(super) fn of(launch: &LaunchRecord) -> LaunchNode {
-        LaunchNode { launching: launch.launching(), first: size(launch.first), params: launch.kernel.params }
+    pub(super) fn new(launch: &LaunchRecord) -> LaunchNode {
+        LaunchNode {
+            kernel_launch: launch.kernel_launch(),
+            first: size(launch.first),
+            params: launch.kernel.params,
+        }
     }
 }
 
 impl Parameters for LaunchNode {
-    fn add(&self, Adding { driver, graph, after, words, scratch, .. }: Adding<'_>) -> Outcome<Node> {
-        let values = Values { words: &words[self.first..], params: self.params };
-        driver.add_kernel(graph, after, &self.launching, values, scratch)
+    fn add(&self, AddContext { driver, graph, after, words, scratch, .. }: AddContext<'_>) -> Outcome<Node> {
+        let values = ParameterValues { words: &words[self.first..], params: self.params };
+        driver.add_kernel(graph, after, &self.kernel_launch, values, scratch)
     }
 
-    fn set(&self, Setting { driver, exec, node, words, scratch, .. }: Setting<'_>) -> Outcome<()> {
-        let values = Values { words: &words[self.first..], params: self.params };
-        driver.set_kernel(exec, node, &self.launching, values, scratch)
+    fn set(&self, SetContext { driver, exec, node, words, scratch, .. }: SetContext<'_>) -> Outcome<()> {
+        let values = ParameterValues { words: &words[self.first..], params: self.params };
+        driver.set_kernel(exec, node, &self.kernel_launch, values, scratch)
     }
 }
 
 /// Writes the addresses of a launch's buffers into its words.
 pub(super) fn resolve(
-    emission: &Emission<'_>,
+    emission: &EmissionContext<'_>,
     statement: StatementId,
     launch: &LaunchRecord,
     words: &mut [Word],
 ) {
-    let &Emission { operations, pointed, bases, .. } = emission;
-    address(operations, pointed, bases, statement, launch, &mut words[size(launch.first)..]);
+    let &EmissionContext { operations, pointed, bases, .. } = emission;
+    write_addresses(operations, pointed, bases, statement, launch, &mut words[size(launch.first)..]);
 }
 
 /// Writes the addresses of a launch's buffers into its words, which begin at `words[0]`. `pointed` holds the
 /// targets of all accesses.
 #[inline]
-pub(crate) fn address(
+pub(crate) fn write_addresses(
     operations: &Operations,
-    pointed: &Vector<PointedId, Pointed>,
+    pointed: &Vector<AccessTargetId, AccessTarget>,
     bases: &Vector<BufferId, u64>,
     statement: StatementId,
     launch: &LaunchRecord,

@@ -6,8 +6,8 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::base::config::{config, device};
 use crate::base::device::MULTIPROCESSORS;
-use crate::base::pointer::{put, take};
-use crate::base::registers::OF_MULTIPROCESSOR;
+use crate::base::pointer::{read_argument, write_result};
+use crate::base::registers::REGISTERS_PER_MULTIPROCESSOR;
 use crate::base::status::Status;
 use crate::base::types::CUdevice;
 use crate::call::driver_calls;
@@ -25,7 +25,7 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         9 => 64 << 10,
         10 => 32,
         11 => 0x7fff_ffff,
-        12 | 82 => OF_MULTIPROCESSOR as c_int,
+        12 | 82 => REGISTERS_PER_MULTIPROCESSOR as c_int,
         13 => 1_980_000,
         14 => 512,
         15 => 1,
@@ -75,13 +75,13 @@ pub(super) fn has_multicast() -> bool {
 driver_calls! {
     Call fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, dev: CUdevice) {
         let ordinal = state().device(dev)?;
-        put(value, attribute(number, ordinal).ok_or(Status::INVALID_VALUE)?)
+        write_result(value, attribute(number, ordinal).ok_or(Status::INVALID_VALUE)?)
     }
 
     Call fn cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, dev: CUdevice) {
         state().device(dev)?;
-        put(major, device().capability.0 as c_int)?;
-        put(minor, device().capability.1 as c_int)
+        write_result(major, device().capability.0 as c_int)?;
+        write_result(minor, device().capability.1 as c_int)
     }
 
     Call fn cuDeviceGetGraphMemAttribute(dev: CUdevice, number: c_uint, value: *mut c_void) {
@@ -94,13 +94,13 @@ driver_calls! {
             3 => device.graph_reserved.1,
             _ => return Err(Status::INVALID_VALUE),
         };
-        put(value.cast::<u64>(), found)
+        write_result(value.cast::<u64>(), found)
     }
 
     Call fn cuDeviceSetGraphMemAttribute(dev: CUdevice, number: c_uint, value: *mut c_void) {
         let mut state = state();
         let device = state.device(dev)?;
-        let wanted = take(value.cast::<u64>())?;
+        let wanted = read_argument(value.cast::<u64>())?;
         let device = &mut state.devices[device];
         let pair = match number {
             1 => &mut device.graph_used,

@@ -4,13 +4,13 @@
 
 use std::ffi::c_uint;
 
-use crate::base::pointer::put;
+use crate::base::pointer::write_result;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUDA_CONDITIONAL_NODE_PARAMS, CUcontext, CUgraph, CUgraphConditionalHandle};
 use crate::call::driver_calls;
 use crate::graph::conditional;
 use crate::state::graph::Dependencies;
-use crate::state::op::Op;
+use crate::state::operation::Operation;
 use crate::state::{State, state};
 
 /// Adds a conditional node and returns its list of bodies in the parameters. The list lives as long as the node.
@@ -21,7 +21,7 @@ pub(super) fn add(
     p: &mut CUDA_CONDITIONAL_NODE_PARAMS,
 ) -> Result<u64> {
     let node = conditional::add_conditional(state, graph, dependencies, p)?;
-    if let Op::Conditional(conditional) = &state.definitions.node(node)?.op {
+    if let Operation::Conditional(conditional) = &state.definitions.node(node)?.op {
         p.phGraph_out = conditional.bodies.as_ptr();
     }
     Ok(node)
@@ -39,6 +39,6 @@ driver_calls! {
             return Err(Status::INVALID_CONTEXT);
         }
         state.context(ctx)?;
-        put(handle, state.definitions.create_handle(graph, ctx, default, flags)?)
+        write_result(handle, state.definitions.create_handle(graph, ctx, default, flags)?)
     }
 }

@@ -5,14 +5,14 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use crate::base::config::{are_peers, config};
-use crate::base::pointer::{offer, put, take_text};
+use crate::base::pointer::{read_text, write_optional, write_result};
 use crate::base::status::Status;
 use crate::base::types::{CUcontext, CUdevice};
 use crate::call::driver_calls;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
 use crate::work::modules;
 
-use super::stream::let_go;
+use super::stream::wait_until_released;
 
 /// Destroys the objects of a context.
 fn clear(state: &mut crate::state::State, context: u64) {
@@ -71,16 +71,16 @@ driver_calls! {
 
     Query fn cuDriverGetVersion(version: *mut c_int) {
         let (major, minor) = config().version;
-        put(version, (major * 1000 + minor * 10) as c_int)
+        write_result(version, (major * 1000 + minor * 10) as c_int)
     }
 
     Call fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) {
         state().device(ordinal)?;
-        put(device, ordinal)
+        write_result(device, ordinal)
     }
 
     Call fn cuDeviceGetCount(count: *mut c_int) {
-        put(count, state().devices.len() as c_int)
+        write_result(count, state().devices.len() as c_int)
     }
 
     Call fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) {
@@ -100,13 +100,13 @@ driver_calls! {
 
     Call fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) {
         state().device(dev)?;
-        put(bytes, config().memory as usize)
+        write_result(bytes, config().memory as usize)
     }
 
     Call fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) {
         let mut state = state();
         let device = state.device(dev)?;
-        put(pctx, state.devices[device].primary)?;
+        write_result(pctx, state.devices[device].primary)?;
         state.devices[device].retained += 1;
         Ok(())
     }
@@ -147,8 +147,8 @@ driver_calls! {
     Call fn cuDevicePrimaryCtxGetState(dev: CUdevice, flags: *mut c_uint, active: *mut c_int) {
         let state = state();
         let device = &state.devices[state.device(dev)?];
-        put(flags, state.contexts.get(device.primary).map_or(0, |context| context.flags))?;
-        put(active, c_int::from(device.retained > 0))
+        write_result(flags, state.contexts.get(device.primary).map_or(0, |context| context.flags))?;
+        write_result(active, c_int::from(device.retained > 0))
     }
 
     Call fn cuCtxCreate_v2(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) {
@@ -156,7 +156,7 @@ driver_calls! {
         let device = state.device(dev)?;
         let context = state.contexts.insert(Context::new(device, false, flags));
         push_context(context);
-        put(pctx, context)
+        write_result(pctx, context)
     }
 
     Call fn cuCtxCreate_v3(pctx: *mut CUcontext, params: *mut u8, count: c_int, flags: c_uint, dev: CUdevice) {
@@ -167,7 +167,7 @@ driver_calls! {
         let device = state.device(dev)?;
         let context = state.contexts.insert(Context::new(device, false, flags));
         push_context(context);
-        put(pctx, context)
+        write_result(pctx, context)
     }
 
     Call fn cuCtxCreate_v4(pctx: *mut CUcontext, params: *mut u8, flags: c_uint, dev: CUdevice) {
@@ -178,7 +178,7 @@ driver_calls! {
         let device = state.device(dev)?;
         let context = state.contexts.insert(Context::new(device, false, flags));
         push_context(context);
-        put(pctx, context)
+        write_result(pctx, context)
     }
 
     Release fn cuCtxDestroy_v2(ctx: CUcontext) {
@@ -202,7 +202,7 @@ driver_calls! {
 
     Call fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) {
         let context = pop_context().ok_or(Status::INVALID_CONTEXT)?;
-        offer(pctx, context);
+        write_optional(pctx, context);
         Ok(())
     }
 
@@ -222,22 +222,22 @@ driver_calls! {
         if !state().initialised {
             return Err(Status::NOT_INITIALIZED);
         }
-        put(pctx, current_context())
+        write_result(pctx, current_context())
     }
 
     Call fn cuCtxGetDevice(device: *mut CUdevice) {
-        put(device, state().current_device()? as CUdevice)
+        write_result(device, state().current_device()? as CUdevice)
     }
 
     Call fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) {
         let state = state();
         let ctx = if ctx == 0 { state.current()? } else { ctx };
-        put(device, state.context(ctx)?.device as CUdevice)
+        write_result(device, state.context(ctx)?.device as CUdevice)
     }
 
     Call fn cuCtxGetFlags(flags: *mut c_uint) {
         let state = state();
-        put(flags, state.context(state.current()?)?.flags)
+        write_result(flags, state.context(state.current()?)?.flags)
     }
 
     Call fn cuCtxSetFlags(flags: c_uint) {
@@ -253,14 +253,14 @@ driver_calls! {
         let state = state();
         let ctx = if ctx == 0 { state.current()? } else { ctx };
         state.context(ctx)?;
-        put(id, ctx & 0xff_ffff)
+        write_result(id, ctx & 0xff_ffff)
     }
 
     Call fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) {
         let state = state();
         let ctx = if ctx == 0 { state.current()? } else { ctx };
         state.context(ctx)?;
-        put(version, 3020)
+        write_result(version, 3020)
     }
 
     Call fn cuCtxSynchronize() {
@@ -268,12 +268,12 @@ driver_calls! {
         let current = state.current()?;
         state.captures.refuse_without_stream()?;
         state.context(current).map(drop)?;
-        let_go(state, current)
+        wait_until_released(state, current)
     }
 
     Call fn cuCtxSynchronize_v2(ctx: CUcontext) {
         let state = state();
-        match state.contexts.get(ctx).and_then(|context| context.broken) {
+        match state.contexts.get(ctx).and_then(|context| context.sticky_error) {
             Some(status) => Err(status),
             None => state.context(if ctx == 0 { state.current()? } else { ctx }).map(drop),
         }
@@ -290,12 +290,12 @@ driver_calls! {
     Call fn cuCtxGetLimit(value: *mut usize, limit: c_uint) {
         let state = state();
         let context = state.context(state.current()?)?;
-        put(value, *context.limits.get(limit as usize).ok_or(Status::UNSUPPORTED_LIMIT)?)
+        write_result(value, *context.limits.get(limit as usize).ok_or(Status::UNSUPPORTED_LIMIT)?)
     }
 
     Call fn cuCtxGetCacheConfig(preference: *mut c_uint) {
         state().current()?;
-        put(preference, 0)
+        write_result(preference, 0)
     }
 
     Call fn cuCtxSetCacheConfig(preference: c_uint) {
@@ -305,7 +305,7 @@ driver_calls! {
 
     Call fn cuCtxGetSharedMemConfig(preference: *mut c_uint) {
         state().current()?;
-        put(preference, 1)
+        write_result(preference, 1)
     }
 
     Call fn cuCtxSetSharedMemConfig(preference: c_uint) {
@@ -315,8 +315,8 @@ driver_calls! {
 
     Call fn cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) {
         state().current()?;
-        offer(least, 0);
-        offer(greatest, -5);
+        write_optional(least, 0);
+        write_optional(greatest, -5);
         Ok(())
     }
 
@@ -352,7 +352,7 @@ driver_calls! {
     Call fn cuDeviceCanAccessPeer(can: *mut c_int, dev: CUdevice, peer: CUdevice) {
         let state = state();
         let (device, peer) = (state.device(dev)?, state.device(peer)?);
-        put(can, c_int::from(are_peers(device, peer)))
+        write_result(can, c_int::from(are_peers(device, peer)))
     }
 
     Call fn cuDeviceGetP2PAttribute(value: *mut c_int, attribute: c_uint, source: CUdevice, target: CUdevice) {
@@ -360,14 +360,14 @@ driver_calls! {
         if state.device(source)? == state.device(target)? || attribute == 0 || attribute > 5 {
             return Err(Status::INVALID_VALUE);
         }
-        put(value, c_int::from(attribute != 5))
+        write_result(value, c_int::from(attribute != 5))
     }
 
     Call fn cuDeviceGetByPCIBusId(device: *mut CUdevice, id: *const c_char) {
-        let text = take_text(id)?;
+        let text = read_text(id)?;
         let state = state();
         let found = (0..state.devices.len()).find(|&at| text.eq_ignore_ascii_case(&bus_id(at)));
-        put(device, found.ok_or(Status::INVALID_DEVICE)? as CUdevice)
+        write_result(device, found.ok_or(Status::INVALID_DEVICE)? as CUdevice)
     }
 
     Call fn cuDeviceGetPCIBusId(id: *mut c_char, len: c_int, dev: CUdevice) {
@@ -384,12 +384,12 @@ driver_calls! {
 
     Call fn cuDeviceGetUuid(uuid: *mut [u8; 16], dev: CUdevice) {
         let device = state().device(dev)?;
-        put(uuid, device_uuid(device))
+        write_result(uuid, device_uuid(device))
     }
 
     Call fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], dev: CUdevice) {
         let device = state().device(dev)?;
-        put(uuid, device_uuid(device))
+        write_result(uuid, device_uuid(device))
     }
 }
 

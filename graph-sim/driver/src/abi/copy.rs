@@ -4,20 +4,20 @@
 
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 
-use crate::base::pointer::take;
+use crate::base::pointer::read_argument;
 use crate::base::status::{Result, Status};
 use crate::base::types::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUstream,
 };
 use crate::call::driver_calls;
-use crate::state::op::{Copy, Fill, Op, Pointer};
+use crate::state::operation::{MemoryCopy, MemoryFill, Operation, TypedAddress};
 use crate::stream::enqueue;
 
-fn line(to: Pointer, from: Pointer, bytes: usize, stream: CUstream) -> Result {
+fn line(to: TypedAddress, from: TypedAddress, bytes: usize, stream: CUstream) -> Result {
     if bytes == 0 {
         return Ok(());
     }
-    enqueue(stream, &Op::Copy(Copy::line(to, from, bytes as u64)))
+    enqueue(stream, &Operation::Copy(MemoryCopy::line(to, from, bytes as u64)))
 }
 
 fn fill(
@@ -33,11 +33,11 @@ fn fill(
         return Ok(());
     }
     let parameters = CUDA_MEMSET_NODE_PARAMS { dst, pitch, value, elementSize: element, width, height };
-    enqueue(stream, &Op::Fill(Fill::from_parameters(&parameters)?))
+    enqueue(stream, &Operation::Fill(MemoryFill::from_parameters(&parameters)?))
 }
 
 fn copy_2d(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Result {
-    let p = take(copy)?;
+    let p = read_argument(copy)?;
     let parameters = CUDA_MEMCPY3D {
         srcXInBytes: p.srcXInBytes,
         srcY: p.srcY,
@@ -65,50 +65,50 @@ fn copy_2d(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> Result {
         Height: p.Height,
         Depth: 1,
     };
-    enqueue(stream, &Op::Copy(Copy::from_parameters(&parameters)?))
+    enqueue(stream, &Operation::Copy(MemoryCopy::from_parameters(&parameters)?))
 }
 
 fn copy_3d(copy: *const CUDA_MEMCPY3D, stream: CUstream) -> Result {
-    enqueue(stream, &Op::Copy(Copy::from_parameters(&take(copy)?)?))
+    enqueue(stream, &Operation::Copy(MemoryCopy::from_parameters(&read_argument(copy)?)?))
 }
 
 driver_calls! {
     Call fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize) {
-        line(Pointer::unified(dst), Pointer::unified(src), bytes, 0)
+        line(TypedAddress::unified(dst), TypedAddress::unified(src), bytes, 0)
     }
 
     Call fn cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream) {
-        line(Pointer::unified(dst), Pointer::unified(src), bytes, stream)
+        line(TypedAddress::unified(dst), TypedAddress::unified(src), bytes, stream)
     }
 
     Call fn cuMemcpyHtoD_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize) {
-        line(Pointer::device(dst), Pointer::host(src as u64), bytes, 0)
+        line(TypedAddress::device(dst), TypedAddress::host(src as u64), bytes, 0)
     }
 
     Call fn cuMemcpyHtoDAsync_v2(dst: CUdeviceptr, src: *const c_void, bytes: usize, stream: CUstream) {
-        line(Pointer::device(dst), Pointer::host(src as u64), bytes, stream)
+        line(TypedAddress::device(dst), TypedAddress::host(src as u64), bytes, stream)
     }
 
     Call fn cuMemcpyDtoH_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize) {
-        line(Pointer::host(dst as u64), Pointer::device(src), bytes, 0)
+        line(TypedAddress::host(dst as u64), TypedAddress::device(src), bytes, 0)
     }
 
     Call fn cuMemcpyDtoHAsync_v2(dst: *mut c_void, src: CUdeviceptr, bytes: usize, stream: CUstream) {
-        line(Pointer::host(dst as u64), Pointer::device(src), bytes, stream)
+        line(TypedAddress::host(dst as u64), TypedAddress::device(src), bytes, stream)
     }
 
     Call fn cuMemcpyDtoD_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize) {
-        line(Pointer::device(dst), Pointer::device(src), bytes, 0)
+        line(TypedAddress::device(dst), TypedAddress::device(src), bytes, 0)
     }
 
     Call fn cuMemcpyDtoDAsync_v2(dst: CUdeviceptr, src: CUdeviceptr, bytes: usize, stream: CUstream) {
-        line(Pointer::device(dst), Pointer::device(src), bytes, stream)
+        line(TypedAddress::device(dst), TypedAddress::device(src), bytes, stream)
     }
 
     Call fn cuMemcpyPeer(dst: CUdeviceptr, to: CUcontext, src: CUdeviceptr, from: CUcontext, bytes: usize) {
         known(to)?;
         known(from)?;
-        line(Pointer::device(dst), Pointer::device(src), bytes, 0)
+        line(TypedAddress::device(dst), TypedAddress::device(src), bytes, 0)
     }
 
     Call fn cuMemcpyPeerAsync(
@@ -116,7 +116,7 @@ driver_calls! {
     ) {
         known(to)?;
         known(from)?;
-        line(Pointer::device(dst), Pointer::device(src), bytes, stream)
+        line(TypedAddress::device(dst), TypedAddress::device(src), bytes, stream)
     }
 
     Call fn cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) { copy_2d(copy, 0) }

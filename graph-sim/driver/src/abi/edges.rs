@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use super::graph::put_list;
-use crate::base::pointer::{put, take_all};
+use crate::base::pointer::{read_array, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUgraph, CUgraphEdgeData, CUgraphNode};
 use crate::call::driver_calls;
@@ -11,8 +11,9 @@ use crate::state::graph::Edge;
 use crate::state::{State, state};
 
 fn edges(from: *const u64, to: *const u64, data: *const CUgraphEdgeData, count: usize) -> Result<Vec<Edge>> {
-    let (from, to) = (take_all(from, count)?, take_all(to, count)?);
-    let data = if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { take_all(data, count)? };
+    let (from, to) = (read_array(from, count)?, read_array(to, count)?);
+    let data =
+        if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { read_array(data, count)? };
     Ok(from.into_iter().zip(to).zip(data).map(|((from, to), data)| Edge { from, to, data }).collect())
 }
 
@@ -29,7 +30,7 @@ fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
     Ok(edges)
 }
 
-fn before(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
+fn predecessors(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     Ok(state
         .definitions
         .node(node)?
@@ -39,10 +40,10 @@ fn before(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
         .collect())
 }
 
-fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
+fn successors(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     let mut edges = Vec::new();
     for &after in &state.definitions.node(node)?.dependents {
-        edges.extend(before(state, after)?.into_iter().filter(|edge| edge.from == node));
+        edges.extend(predecessors(state, after)?.into_iter().filter(|edge| edge.from == node));
     }
     Ok(edges)
 }
@@ -59,17 +60,17 @@ fn put_edges(
     if wanted && data.is_null() && edges.iter().any(|edge| edge.data != CUgraphEdgeData::default()) {
         return Err(Status::LOSSY_QUERY);
     }
-    let room = if count.is_null() { 0 } else { crate::base::pointer::take(count)? };
+    let room = if count.is_null() { 0 } else { crate::base::pointer::read_argument(count)? };
     if let Some(place) = from {
         put_list(place, count, &edges.iter().map(|edge| edge.from).collect::<Vec<_>>(), 0)?;
     }
-    let found = crate::base::pointer::take(count).unwrap_or(edges.len());
+    let found = crate::base::pointer::read_argument(count).unwrap_or(edges.len());
     if let Some(place) = to {
-        put(count, room)?;
+        write_result(count, room)?;
         put_list(place, count, &edges.iter().map(|edge| edge.to).collect::<Vec<_>>(), 0)?;
     }
     if !data.is_null() {
-        put(count, room)?;
+        write_result(count, room)?;
         put_list(
             data,
             count,
@@ -122,22 +123,22 @@ driver_calls! {
     }
 
     Call fn cuGraphNodeGetDependencies(node: CUgraphNode, nodes: *mut CUgraphNode, count: *mut usize) {
-        put_edges(&before(&state(), node)?, Some(nodes), None, NO_DATA, count)
+        put_edges(&predecessors(&state(), node)?, Some(nodes), None, NO_DATA, count)
     }
 
     Call fn cuGraphNodeGetDependencies_v2(
         node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize
     ) {
-        put_edges(&before(&state(), node)?, Some(nodes), None, data, count)
+        put_edges(&predecessors(&state(), node)?, Some(nodes), None, data, count)
     }
 
     Call fn cuGraphNodeGetDependentNodes(node: CUgraphNode, nodes: *mut CUgraphNode, count: *mut usize) {
-        put_edges(&behind(&state(), node)?, None, Some(nodes), NO_DATA, count)
+        put_edges(&successors(&state(), node)?, None, Some(nodes), NO_DATA, count)
     }
 
     Call fn cuGraphNodeGetDependentNodes_v2(
         node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize
     ) {
-        put_edges(&behind(&state(), node)?, None, Some(nodes), data, count)
+        put_edges(&successors(&state(), node)?, None, Some(nodes), data, count)
     }
 }

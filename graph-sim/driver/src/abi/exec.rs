@@ -6,28 +6,32 @@ use std::ffi::{c_char, c_uint};
 
 use super::nodes::{any_op, context, copy_op, host_op, kernel_op, widen};
 use crate::base::log;
-use crate::base::pointer::{offer, put, take};
+use crate::base::pointer::{read_argument, write_optional, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::*;
 use crate::call::driver_calls;
 use crate::graph::exec;
-use crate::graph::refusal::Refusal;
+use crate::graph::refusal::InstantiationError;
 use crate::graph::run;
-use crate::state::op::{Fill, Op};
+use crate::state::operation::{MemoryFill, Operation};
 use crate::state::{State, state};
 
-fn instantiate(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) -> std::result::Result<(), Refusal> {
+fn instantiate(
+    exec: *mut CUgraphExec,
+    graph: CUgraph,
+    flags: u64,
+) -> std::result::Result<(), InstantiationError> {
     if exec.is_null() {
-        return Err(Refusal(Status::INVALID_VALUE, 1, 0));
+        return Err(InstantiationError(Status::INVALID_VALUE, 1, 0));
     }
     let made = exec::instantiate(&mut state(), graph, flags)?;
-    put(exec, made).map_err(|status| Refusal(status, 1, 0))
+    write_result(exec, made).map_err(|status| InstantiationError(status, 1, 0))
 }
 
 pub(super) fn update(
     exec: CUgraphExec,
     node: CUgraphNode,
-    make: impl FnOnce(&State) -> Result<Op>,
+    make: impl FnOnce(&State) -> Result<Operation>,
 ) -> Result {
     let mut state = state();
     state.exec(exec)?;
@@ -52,7 +56,7 @@ fn update_child(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) -> Result 
     let mut work = Vec::new();
     for (old, new) in pairs {
         let op = state.definitions.node(new)?.op.clone();
-        if state.definitions.node(old)?.op.kind() != op.kind() || matches!(op, Op::Child(_)) {
+        if state.definitions.node(old)?.op.kind() != op.kind() || matches!(op, Operation::Child(_)) {
             return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
         }
         work.push((old, op));
@@ -68,10 +72,13 @@ fn update_all(exec: CUgraphExec, graph: CUgraph, info: *mut CUgraphExecUpdateRes
         Ok(()) => (0, 0, 0),
         Err((why, node, from)) => (why as u32, node, from),
     };
-    put(info, CUgraphExecUpdateResultInfo { result, errorNode: node, errorFromNode: from })?;
+    write_result(info, CUgraphExecUpdateResultInfo { result, errorNode: node, errorFromNode: from })?;
     match result {
         0 => Ok(()),
-        _ => Err(log::say(Status::GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters")),
+        _ => Err(log::log_error(
+            Status::GRAPH_EXEC_UPDATE_FAILURE,
+            "the graphs differ in more than parameters",
+        )),
     }
 }
 
@@ -84,7 +91,7 @@ driver_calls! {
         exec: *mut CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, _log: *mut c_char, _size: usize
     ) {
         instantiate(exec, graph, 0).map_err(|refusal| {
-            offer(node, refusal.2);
+            write_optional(node, refusal.2);
             refusal.0
         })
     }
@@ -92,7 +99,7 @@ driver_calls! {
     Call fn cuGraphInstantiateWithParams(
         exec: *mut CUgraphExec, graph: CUgraph, params: *mut CUDA_GRAPH_INSTANTIATE_PARAMS
     ) {
-        let mut p = take(params)?;
+        let mut p = read_argument(params)?;
         if p.flags & INSTANTIATE_UPLOAD != 0 {
             state().stream_context(p.hUploadStream)?;
         }
@@ -101,12 +108,12 @@ driver_calls! {
             Ok(()) => (0, 0),
             Err(refusal) => (refusal.1, refusal.2),
         };
-        put(params, p)?;
+        write_result(params, p)?;
         made.map_err(|refusal| refusal.0)
     }
 
     Call fn cuGraphExecGetFlags(exec: CUgraphExec, flags: *mut u64) {
-        put(flags, state().exec(exec)?.flags & !INSTANTIATE_UPLOAD)
+        write_result(flags, state().exec(exec)?.flags & !INSTANTIATE_UPLOAD)
     }
 
     Call fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) {
@@ -123,7 +130,7 @@ driver_calls! {
     Call fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) {
         let mut state = state();
         let node = state.exec_mut(exec)?.find(node)?;
-        if !matches!(node.op, Op::Kernel(_) | Op::Copy(_) | Op::Fill(_)) {
+        if !matches!(node.op, Operation::Kernel(_) | Operation::Copy(_) | Operation::Fill(_)) {
             return Err(Status::INVALID_VALUE);
         }
         node.enabled = enabled != 0;
@@ -133,22 +140,22 @@ driver_calls! {
     Call fn cuGraphNodeGetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: *mut c_uint) {
         let mut state = state();
         let node = state.exec_mut(exec)?.find(node)?;
-        if !matches!(node.op, Op::Kernel(_) | Op::Copy(_) | Op::Fill(_)) {
+        if !matches!(node.op, Operation::Kernel(_) | Operation::Copy(_) | Operation::Fill(_)) {
             return Err(Status::INVALID_VALUE);
         }
-        put(enabled, c_uint::from(node.enabled))
+        write_result(enabled, c_uint::from(node.enabled))
     }
 
     Call fn cuGraphExecKernelNodeSetParams(
         exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS_v1
     ) {
-        update(exec, node, |state| kernel_op(state, &widen(take(params)?)))
+        update(exec, node, |state| kernel_op(state, &widen(read_argument(params)?)))
     }
 
     Call fn cuGraphExecKernelNodeSetParams_v2(
         exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS
     ) {
-        update(exec, node, |state| kernel_op(state, &take(params)?))
+        update(exec, node, |state| kernel_op(state, &read_argument(params)?))
     }
 
     Call fn cuGraphExecMemcpyNodeSetParams(
@@ -156,7 +163,7 @@ driver_calls! {
     ) {
         update(exec, node, |state| {
             context(state, ctx)?;
-            copy_op(&take(params)?)
+            copy_op(&read_argument(params)?)
         })
     }
 
@@ -165,20 +172,20 @@ driver_calls! {
     ) {
         update(exec, node, |state| {
             context(state, ctx)?;
-            Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
+            Ok(Operation::Fill(MemoryFill { context: Some(ctx), ..MemoryFill::from_parameters(&read_argument(params)?)? }))
         })
     }
 
     Call fn cuGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) {
-        update(exec, node, |_| host_op(&take(params)?))
+        update(exec, node, |_| host_op(&read_argument(params)?))
     }
 
     Call fn cuGraphExecEventRecordNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
-        update(exec, node, |state| state.events.get(event).map(|_| Op::Record(event)).ok_or(Status::INVALID_HANDLE))
+        update(exec, node, |state| state.events.get(event).map(|_| Operation::RecordEvent(event)).ok_or(Status::INVALID_HANDLE))
     }
 
     Call fn cuGraphExecEventWaitNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
-        update(exec, node, |state| state.events.get(event).map(|_| Op::Wait(event)).ok_or(Status::INVALID_HANDLE))
+        update(exec, node, |state| state.events.get(event).map(|_| Operation::WaitEvent(event)).ok_or(Status::INVALID_HANDLE))
     }
 
     Call fn cuGraphExecChildGraphNodeSetParams(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) {
@@ -186,7 +193,7 @@ driver_calls! {
     }
 
     Call fn cuGraphExecNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *mut CUgraphNodeParams) {
-        let p = take(params)?;
+        let p = read_argument(params)?;
         if matches!(p.kind, NODE_MEM_ALLOC | NODE_MEM_FREE) {
             return Err(Status::INVALID_VALUE);
         }
@@ -196,8 +203,8 @@ driver_calls! {
     Call fn cuGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint) {
         let mut info = CUgraphExecUpdateResultInfo { result: 0, errorNode: 0, errorFromNode: 0 };
         let outcome = update_all(exec, graph, &mut info);
-        offer(node, info.errorNode);
-        put(result, info.result)?;
+        write_optional(node, info.errorNode);
+        write_result(result, info.result)?;
         outcome
     }
 

@@ -4,12 +4,12 @@
 
 use std::ffi::{c_char, c_uint, c_void};
 
-use crate::base::pointer::{put, take, take_text};
+use crate::base::pointer::{read_argument, read_text, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
 use crate::call::driver_calls;
 use crate::graph::edit;
-use crate::state::op::Op;
+use crate::state::operation::Operation;
 use crate::state::{UserObject, state};
 
 /// Writes a list as the driver does: with a null pointer, only its length; otherwise unused elements are zeroed.
@@ -18,16 +18,16 @@ pub(super) fn put_list<T: Copy>(place: *mut T, count: *mut usize, list: &[T], ze
         return Err(Status::INVALID_VALUE);
     }
     if !place.is_null() {
-        let room = crate::base::pointer::take(count)?;
+        let room = crate::base::pointer::read_argument(count)?;
         for at in 0..room {
             // SAFETY: the program passes room for that many entries.
             unsafe { place.add(at).write_unaligned(list.get(at).copied().unwrap_or(zero)) };
         }
         if room < list.len() {
-            return put(count, room);
+            return write_result(count, room);
         }
     }
-    put(count, list.len())
+    write_result(count, list.len())
 }
 
 driver_calls! {
@@ -35,7 +35,7 @@ driver_calls! {
         if graph.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        put(graph, edit::create_graph(&mut state()))
+        write_result(graph, edit::create_graph(&mut state()))
     }
 
     Release fn cuGraphDestroy(graph: CUgraph) { edit::destroy_graph(&mut state(), graph) }
@@ -45,7 +45,7 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let made = edit::clone_graph(&mut state(), original)?;
-        put(clone, made)
+        write_result(clone, made)
     }
 
     Call fn cuGraphNodeFindInClone(found: *mut CUgraphNode, original: CUgraphNode, clone: CUgraph) {
@@ -53,13 +53,13 @@ driver_calls! {
         let nodes = &state.definitions.graph(clone)?.nodes;
         let is_image = |node: &&u64| state.definitions.nodes.get(**node).is_some_and(|node| node.original == original);
         let image = nodes.iter().find(is_image);
-        put(found, *image.ok_or(Status::INVALID_VALUE)?)
+        write_result(found, *image.ok_or(Status::INVALID_VALUE)?)
     }
 
     Call fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
         let state = state();
         // As driver 580.159 does on an H100: "requesting zero nodes is not supported".
-        if !nodes.is_null() && take(count)? == 0 {
+        if !nodes.is_null() && read_argument(count)? == 0 {
             return Err(Status::INVALID_VALUE);
         }
         put_list(nodes, count, &state.definitions.graph(graph)?.nodes, 0)
@@ -73,42 +73,42 @@ driver_calls! {
     }
 
     Call fn cuGraphNodeGetType(node: CUgraphNode, kind: *mut c_uint) {
-        put(kind, state().definitions.node(node)?.op.kind())
+        write_result(kind, state().definitions.node(node)?.op.kind())
     }
 
     Release fn cuGraphDestroyNode(node: CUgraphNode) { edit::destroy_node(&mut state(), node) }
 
     Call fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph) {
         match state().definitions.node(node)?.op {
-            Op::Child(child) => put(graph, child),
+            Operation::Child(child) => write_result(graph, child),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphGetId(graph: CUgraph, id: *mut c_uint) {
-        put(id, state().definitions.graph(graph)?.id as c_uint)
+        write_result(id, state().definitions.graph(graph)?.id as c_uint)
     }
 
     Call fn cuGraphExecGetId(exec: CUgraphExec, id: *mut c_uint) {
-        put(id, state().exec(exec)?.id as c_uint)
+        write_result(id, state().exec(exec)?.id as c_uint)
     }
 
     Call fn cuGraphNodeGetContainingGraph(node: CUgraphNode, graph: *mut CUgraph) {
-        put(graph, state().definitions.node(node)?.graph)
+        write_result(graph, state().definitions.node(node)?.graph)
     }
 
     Call fn cuGraphNodeGetLocalId(node: CUgraphNode, id: *mut c_uint) {
-        put(id, state().definitions.node(node)?.local as c_uint)
+        write_result(id, state().definitions.node(node)?.local as c_uint)
     }
 
     Call fn cuGraphNodeGetToolsId(node: CUgraphNode, id: *mut u64) {
         let state = state();
         let entry = state.definitions.node(node)?;
-        put(id, state.definitions.graph(entry.graph)?.id << 32 | entry.local)
+        write_result(id, state.definitions.graph(entry.graph)?.id << 32 | entry.local)
     }
 
     Call fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, _flags: c_uint) {
-        let path = take_text(path)?;
+        let path = read_text(path)?;
         let state = state();
         let mut text = String::from("digraph dot {\n");
         for &node in &state.definitions.graph(graph)?.nodes {
@@ -134,7 +134,7 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let entry = UserObject { data: data as usize, destroy, references: u64::from(references) };
-        put(object, state().objects.insert(entry))
+        write_result(object, state().objects.insert(entry))
     }
 
     Call fn cuUserObjectRetain(object: CUuserObject, count: c_uint) {

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
 
 use super::module::same_context;
-use crate::base::pointer::{take, take_all};
+use crate::base::pointer::{read_argument, read_array};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
 use crate::call::driver_calls;
-use crate::state::op::{Launch, Op};
+use crate::state::operation::{KernelLaunch, Operation};
 use crate::state::{State, state};
 use crate::stream::enqueue;
 use crate::work::kernel;
@@ -43,7 +43,7 @@ pub(super) fn parameters(
             let value = unsafe { extra.add(at + 1).read() };
             match key {
                 POINTER => start = value.cast(),
-                SIZE => bytes = take(value.cast::<usize>())?,
+                SIZE => bytes = read_argument(value.cast::<usize>())?,
                 _ => return Err(Status::INVALID_VALUE),
             }
             at += 2;
@@ -55,7 +55,7 @@ pub(super) fn parameters(
         unsafe { std::ptr::copy_nonoverlapping(start, space.as_mut_ptr(), space.len()) };
         return Ok(space);
     }
-    let pointers = take_all(each, kernel.parameters.len())?;
+    let pointers = read_array(each, kernel.parameters.len())?;
     for (pointer, &(offset, bytes)) in pointers.into_iter().zip(&kernel.parameters) {
         if pointer.is_null() && bytes > 0 {
             return Err(Status::INVALID_VALUE);
@@ -80,12 +80,15 @@ fn launch(
     same_context(&locked, function, context)?;
     let parameters = parameters(&locked, function, each, extra)?;
     drop(locked);
-    enqueue(stream, &Op::Kernel(Launch { function, grid, block, shared, parameters, attributes }))
+    enqueue(
+        stream,
+        &Operation::Kernel(KernelLaunch { function, grid, block, shared, parameters, attributes }),
+    )
 }
 
 /// Returns the launch attributes by number. Returns an error for an unknown attribute.
 pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Result<BTreeMap<u32, [u64; 8]>> {
-    let list = take_all(list, count as usize)?;
+    let list = read_array(list, count as usize)?;
     if list.iter().any(|attribute| attribute.id > 18) {
         return Err(Status::INVALID_VALUE);
     }
@@ -111,7 +114,7 @@ driver_calls! {
     Call fn cuLaunchKernelEx(
         config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void
     ) {
-        launch(&take(config)?, function, each, extra)
+        launch(&read_argument(config)?, function, each, extra)
     }
 
     Call fn cuLaunchCooperativeKernel(

@@ -7,11 +7,11 @@ use std::ffi::{c_char, c_uint, c_void};
 
 use crate::base::console;
 use crate::base::log;
-use crate::base::pointer::{offer, put};
+use crate::base::pointer::{write_optional, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::CUlinkState;
 use crate::call::driver_calls;
-use crate::state::link::Link;
+use crate::state::linker::Linker;
 use crate::state::{image, state};
 
 /// `CU_JIT_INPUT_CUBIN`, `CU_JIT_INPUT_PTX`
@@ -24,7 +24,7 @@ fn create(place: *mut CUlinkState) -> Result {
     }
     let mut state = state();
     state.current()?;
-    put(place, state.code.links.insert(Link::default()))
+    write_result(place, state.code.links.insert(Linker::default()))
 }
 
 fn add(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize) -> Result {
@@ -34,8 +34,8 @@ fn add(link: CUlinkState, kind: c_uint, data: *mut c_void, bytes: usize) -> Resu
     }
     if !matches!(kind, CUBIN | PTX) {
         let what = "`cuLinkAddData`: only PTX and machine code of this driver can be linked here";
-        console::say_once(what.to_owned());
-        return Err(log::say(Status::NOT_SUPPORTED, what));
+        console::print_once(what.to_owned());
+        return Err(log::log_error(Status::NOT_SUPPORTED, what));
     }
     // SAFETY: by the contract of the C interface, `data` points to this many bytes.
     let given = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) };
@@ -53,8 +53,8 @@ fn complete(link: CUlinkState, code: *mut *mut c_void, bytes: *mut usize) -> Res
     let mut state = state();
     let made = state.code.link_mut(link)?.complete()?;
     let (start, len) = (made.as_ptr().cast_mut().cast::<c_void>(), made.len());
-    put(code, start)?;
-    offer(bytes, len);
+    write_result(code, start)?;
+    write_optional(bytes, len);
     Ok(())
 }
 

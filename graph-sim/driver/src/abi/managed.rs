@@ -5,12 +5,12 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use crate::base::config::config;
-use crate::base::pointer::{put, take_all};
+use crate::base::pointer::{read_array, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUmemLocation, CUstream, LOCATION_DEVICE, STREAM_LEGACY};
 use crate::call::driver_calls;
-use crate::memory::Place;
-use crate::memory::pages::{Attached, HOST, Location, Page};
+use crate::memory::MemoryPlace;
+use crate::memory::pages::{HOST, Location, Page, StreamAssociation};
 use crate::state::{State, state};
 
 /// `CU_MEM_LOCATION_TYPE_HOST`, `_HOST_NUMA` and `_HOST_NUMA_CURRENT`.
@@ -20,7 +20,7 @@ const LOCATION_CURRENT: u32 = 4;
 /// `CU_DEVICE_INVALID`.
 const NONE: c_int = -2;
 /// The byte with which discarded memory is filled, so that a read of it is noticed.
-const DISCARDED: u8 = 0xcb;
+const DISCARDED_BYTE: u8 = 0xcb;
 
 /// Checks a location.
 fn location(
@@ -43,7 +43,7 @@ fn location(
 }
 
 /// Returns the location for the device argument of the calls' first versions; -1 stands for the host.
-fn of_device(state: &State, device: c_int) -> Result<Location> {
+fn location_from_device(state: &State, device: c_int) -> Result<Location> {
     let kind = if device == HOST { LOCATION_HOST } else { LOCATION_DEVICE };
     location(state, CUmemLocation { kind, id: device }, 1..=2)
 }
@@ -111,7 +111,7 @@ fn batch(
     if count == 0 || flags != 0 || matches!(stream, 0 | STREAM_LEGACY) {
         return Err(Status::INVALID_VALUE);
     }
-    let ranges: Vec<_> = take_all(addresses, count)?.into_iter().zip(take_all(sizes, count)?).collect();
+    let ranges: Vec<_> = read_array(addresses, count)?.into_iter().zip(read_array(sizes, count)?).collect();
     if !config().concurrent {
         return Err(Status::NOT_SUPPORTED);
     }
@@ -131,7 +131,7 @@ fn batch_locations(
     count: usize,
     ranges: usize,
 ) -> Result<Vec<Location>> {
-    let (locations, firsts) = (take_all(locations, count)?, take_all(firsts, count)?);
+    let (locations, firsts) = (read_array(locations, count)?, read_array(firsts, count)?);
     let rises = firsts.windows(2).all(|pair| pair[0] < pair[1]);
     if firsts.first() != Some(&0) || !rises || firsts.last().is_none_or(|&last| last >= ranges) {
         return Err(Status::INVALID_VALUE);
@@ -148,8 +148,8 @@ fn discard(state: &State, address: u64, bytes: usize) -> Result {
     let (found, managed, range) = state.memory.managed(address, bytes as u64)?;
     let (first, last) = (range.start.next_multiple_of(PAGE), range.end / PAGE * PAGE);
     if first < last {
-        let place = Place::Device(found.backing.clone(), first);
-        crate::memory::fill(&place, u32::from(DISCARDED), 1, last - first);
+        let place = MemoryPlace::Device(found.backing.clone(), first);
+        crate::memory::fill(&place, u32::from(DISCARDED_BYTE), 1, last - first);
     }
     managed.discard(range);
     Ok(())
@@ -186,7 +186,10 @@ fn attribute(
         all.resize(size / 4, NONE);
         let data = data.cast::<c_int>();
         // SAFETY: the program passes room for `size` bytes.
-        return all.into_iter().enumerate().try_for_each(|(at, id)| put(unsafe { data.add(at) }, id));
+        return all
+            .into_iter()
+            .enumerate()
+            .try_for_each(|(at, id)| write_result(unsafe { data.add(at) }, id));
     }
     let value = match number {
         1 => c_int::from(managed.common(range.clone(), |page| page.read_mostly) == Some(true)),
@@ -198,7 +201,7 @@ fn attribute(
         8 => prefetched().map_or(0, |location| location.1),
         _ => return Err(Status::INVALID_VALUE),
     };
-    if size == 4 { put(data.cast(), value) } else { Err(Status::INVALID_VALUE) }
+    if size == 4 { write_result(data.cast(), value) } else { Err(Status::INVALID_VALUE) }
 }
 
 driver_calls! {
@@ -213,7 +216,7 @@ driver_calls! {
         if !config().managed {
             return Err(Status::NOT_SUPPORTED);
         }
-        put(dptr, state.memory.allocate_managed(bytes as u64, flags == 2, device, context)?)
+        write_result(dptr, state.memory.allocate_managed(bytes as u64, flags == 2, device, context)?)
     }
 
     Call fn cuStreamAttachMemAsync(hstream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
@@ -223,9 +226,9 @@ driver_calls! {
         let found = state.memory.at(dptr).ok_or(Status::INVALID_VALUE)?;
         let managed = found.managed.as_ref().ok_or(Status::INVALID_VALUE)?;
         let to = match flags {
-            1 => Attached::Global,
-            2 => Attached::Host,
-            4 if !matches!(hstream, 0 | STREAM_LEGACY) => Attached::Single(hstream),
+            1 => StreamAssociation::Global,
+            2 => StreamAssociation::Host,
+            4 if !matches!(hstream, 0 | STREAM_LEGACY) => StreamAssociation::Single(hstream),
             _ => return Err(Status::INVALID_VALUE),
         };
         if length != 0 && length as u64 != found.size {
@@ -244,11 +247,11 @@ driver_calls! {
     }
 
     Call fn cuMemAdvise(dptr: CUdeviceptr, count: usize, advice: c_uint, device: c_int) {
-        advise(dptr, count, advice, |state, _| of_device(state, device))
+        advise(dptr, count, advice, |state, _| location_from_device(state, device))
     }
 
     Call fn cuMemPrefetchAsync(dptr: CUdeviceptr, count: usize, device: c_int, hstream: CUstream) {
-        prefetch(dptr, count, hstream, |state| of_device(state, device))
+        prefetch(dptr, count, hstream, |state| location_from_device(state, device))
     }
 
     Call fn cuMemPrefetchAsync_v2(
@@ -303,8 +306,8 @@ driver_calls! {
         data: *mut *mut c_void, sizes: *mut usize, numbers: *mut c_uint, attributes: usize, dptr: CUdeviceptr,
         count: usize
     ) {
-        let (data, sizes) = (take_all(data, attributes)?, take_all(sizes, attributes)?);
-        let numbers = take_all(numbers, attributes)?;
+        let (data, sizes) = (read_array(data, attributes)?, read_array(sizes, attributes)?);
+        let numbers = read_array(numbers, attributes)?;
         if attributes == 0 {
             return Err(Status::INVALID_VALUE);
         }

@@ -5,8 +5,8 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use super::multicast;
-use crate::base::console::say_once;
-use crate::base::pointer::{put, take, take_all};
+use crate::base::console::print_once;
+use crate::base::pointer::{read_argument, read_array, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{
     ALLOCATION_PINNED, CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, LOCATION_DEVICE,
@@ -15,19 +15,19 @@ use crate::call::driver_calls;
 use crate::memory::GRANULARITY;
 use crate::state::{State, state};
 
-type Handle = c_ulonglong;
+type MemoryHandle = c_ulonglong;
 
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: c_uint = 3;
 
 /// Returns the device of physical memory with these properties.
 fn device_of(state: &State, properties: *const CUmemAllocationProp) -> Result<usize> {
-    let properties = take(properties)?;
+    let properties = read_argument(properties)?;
     if properties.kind != ALLOCATION_PINNED {
         return Err(Status::INVALID_VALUE);
     }
     if properties.requestedHandleTypes != 0 || properties.location.kind != LOCATION_DEVICE {
-        say_once(
+        print_once(
             "physical memory of the host, or with a handle for other processes, is not simulated".to_owned(),
         );
         return Err(Status::NOT_SUPPORTED);
@@ -40,7 +40,7 @@ driver_calls! {
         granularity: *mut usize, properties: *const CUmemAllocationProp, option: c_uint
     ) {
         device_of(&state(), properties)?;
-        if option > 1 { Err(Status::INVALID_VALUE) } else { put(granularity, GRANULARITY as usize) }
+        if option > 1 { Err(Status::INVALID_VALUE) } else { write_result(granularity, GRANULARITY as usize) }
     }
 
     Call fn cuMemAddressReserve(
@@ -49,27 +49,27 @@ driver_calls! {
         if start.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        put(start, state().memory.reserve_range(size as u64, alignment as u64)?)
+        write_result(start, state().memory.reserve_range(size as u64, alignment as u64)?)
     }
 
     Release fn cuMemAddressFree(start: CUdeviceptr, size: usize) {
         state().memory.free_range(start, size as u64)
     }
 
-    Call fn cuMemCreate(handle: *mut Handle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong) {
+    Call fn cuMemCreate(handle: *mut MemoryHandle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong) {
         if handle.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
         let mut state = state();
         let device = device_of(&state, properties)?;
-        put(handle, state.memory.create_physical(size as u64, device)?)
+        write_result(handle, state.memory.create_physical(size as u64, device)?)
     }
 
-    Release fn cuMemRelease(handle: Handle) {
+    Release fn cuMemRelease(handle: MemoryHandle) {
         state().memory.release_physical(handle)
     }
 
-    Call fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: Handle, flags: c_ulonglong) {
+    Call fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: MemoryHandle, flags: c_ulonglong) {
         if offset != 0 || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -83,7 +83,7 @@ driver_calls! {
 
     Call fn cuMemSetAccess(start: CUdeviceptr, size: usize, access: *const CUmemAccessDesc, count: usize) {
         let mut state = state();
-        for access in take_all(access, count)? {
+        for access in read_array(access, count)? {
             if access.location.kind != LOCATION_DEVICE {
                 return Err(Status::INVALID_VALUE);
             }
@@ -92,7 +92,7 @@ driver_calls! {
                 READ_WRITE if !state.memory.can_map_to(start, device) => return Err(Status::INVALID_DEVICE),
                 0 | READ_WRITE => state.memory.set_access(start, size as u64, device, access.flags != 0)?,
                 1 => {
-                    say_once("mappings that are only read are not simulated".to_owned());
+                    print_once("mappings that are only read are not simulated".to_owned());
                     return Err(Status::NOT_SUPPORTED);
                 }
                 _ => return Err(Status::INVALID_VALUE),
@@ -103,21 +103,21 @@ driver_calls! {
 
     Call fn cuMemGetAccess(flags: *mut c_ulonglong, location: *const CUmemLocation, address: CUdeviceptr) {
         let state = state();
-        let location = take(location)?;
+        let location = read_argument(location)?;
         if location.kind != LOCATION_DEVICE {
             return Err(Status::INVALID_VALUE);
         }
         let device = state.device(location.id)?;
-        put(flags, if state.memory.has_access(address, device)? { c_ulonglong::from(READ_WRITE) } else { 0 })
+        write_result(flags, if state.memory.has_access(address, device)? { c_ulonglong::from(READ_WRITE) } else { 0 })
     }
 
-    Call fn cuMemRetainAllocationHandle(handle: *mut Handle, address: *mut c_void) {
-        put(handle, state().memory.retain_physical(address as u64)?)
+    Call fn cuMemRetainAllocationHandle(handle: *mut MemoryHandle, address: *mut c_void) {
+        write_result(handle, state().memory.retain_physical(address as u64)?)
     }
 
-    Call fn cuMemGetAllocationPropertiesFromHandle(properties: *mut CUmemAllocationProp, handle: Handle) {
+    Call fn cuMemGetAllocationPropertiesFromHandle(properties: *mut CUmemAllocationProp, handle: MemoryHandle) {
         let (_, device) = state().memory.physical(handle)?;
         let location = CUmemLocation { kind: LOCATION_DEVICE, id: device as c_int };
-        put(properties, CUmemAllocationProp { kind: ALLOCATION_PINNED, location, ..CUmemAllocationProp::default() })
+        write_result(properties, CUmemAllocationProp { kind: ALLOCATION_PINNED, location, ..CUmemAllocationProp::default() })
     }
 }

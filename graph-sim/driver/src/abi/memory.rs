@@ -4,18 +4,18 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::base::pointer::{offer, put, take_all};
+use crate::base::pointer::{read_array, write_optional, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUmemoryPool, CUstream, MEMORY_DEVICE, MEMORY_HOST};
 use crate::call::driver_calls;
 use crate::graph::capture;
-use crate::memory::{Allocation, Kind};
-use crate::state::op::Op;
+use crate::memory::{Allocation, AllocationKind};
+use crate::state::operation::Operation;
 use crate::state::state;
 use crate::stream;
 
 /// Allocates for the context of the calling thread.
-fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
+fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: AllocationKind) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
@@ -23,10 +23,10 @@ fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
     let context = state.current()?;
     let device = state.current_device()?;
     state.captures.refuse_without_stream()?;
-    put(place, state.memory.allocate(bytes as u64, kind, device, context)?)
+    write_result(place, state.memory.allocate(bytes as u64, kind, device, context)?)
 }
 
-fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: Kind) -> Result {
+fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: AllocationKind) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
@@ -34,7 +34,7 @@ fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: Kind) -> Result {
     let context = state.current()?;
     let device = state.current_device()?;
     state.captures.refuse_without_stream()?;
-    put(place, state.memory.allocate_host(bytes as u64, kind, device, context)? as *mut c_void)
+    write_result(place, state.memory.allocate_host(bytes as u64, kind, device, context)? as *mut c_void)
 }
 
 /// Allocates in stream order.
@@ -52,29 +52,29 @@ pub(super) fn allocate_ordered(
     let device = state.context(context)?.device;
     let pool = pool.unwrap_or(state.devices[device].current_pool);
     let device = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
-    if let Some(capture) = state.captures.of(hstream) {
+    if let Some(capture) = state.captures.of_stream(hstream) {
         let graph = capture.graph;
         capture::capture(
             &mut state,
             hstream,
-            &Op::Alloc { address: 0, bytes: bytes as u64, device, peers: Vec::new() },
+            &Operation::Alloc { address: 0, bytes: bytes as u64, device, peers: Vec::new() },
         )?;
         let node = state.definitions.graph(graph)?.nodes.last().copied().ok_or(Status::UNKNOWN)?;
         return match state.definitions.node(node)?.op {
-            Op::Alloc { address, .. } => put(place, address),
+            Operation::Alloc { address, .. } => write_result(place, address),
             _ => Err(Status::UNKNOWN),
         };
     }
-    let address = state.memory.allocate(bytes as u64, Kind::Pool(pool), device, context)?;
+    let address = state.memory.allocate(bytes as u64, AllocationKind::Pool(pool), device, context)?;
     if let Some(pool) = state.pools.get_mut(pool) {
         pool.take(bytes as u64);
     }
-    put(place, address)
+    write_result(place, address)
 }
 
 driver_calls! {
     Call fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytes: usize) {
-        allocate(dptr, bytes, Kind::Device)
+        allocate(dptr, bytes, AllocationKind::Device)
     }
 
     Call fn cuMemAllocPitch_v2(
@@ -84,8 +84,8 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let row = width.checked_next_multiple_of(512).ok_or(Status::OUT_OF_MEMORY)?;
-        allocate(dptr, row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?, Kind::Device)?;
-        put(pitch, row)
+        allocate(dptr, row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?, AllocationKind::Device)?;
+        write_result(pitch, row)
     }
 
     Release fn cuMemFree_v2(dptr: CUdeviceptr) {
@@ -96,7 +96,7 @@ driver_calls! {
         state.current()?;
         state.captures.refuse_without_stream()?;
         match state.memory.at(dptr).map(|found| found.kind) {
-            Some(Kind::Managed) => state.memory.free(dptr).map(drop),
+            Some(AllocationKind::Managed) => state.memory.free(dptr).map(drop),
             _ => stream::free(&mut state, dptr),
         }
     }
@@ -112,26 +112,26 @@ driver_calls! {
     Release fn cuMemFreeAsync(dptr: CUdeviceptr, hstream: CUstream) {
         let known = matches!(
             state().memory.at(dptr).map(|found| found.kind),
-            None | Some(Kind::Graph(_) | Kind::Pool(_) | Kind::Device)
+            None | Some(AllocationKind::Graph(_) | AllocationKind::Pool(_) | AllocationKind::Device)
         );
-        if known { stream::enqueue(hstream, &Op::Free(dptr)) } else { Err(Status::INVALID_VALUE) }
+        if known { stream::enqueue(hstream, &Operation::Free(dptr)) } else { Err(Status::INVALID_VALUE) }
     }
 
     Call fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) {
-        allocate_host(pointer, bytes, Kind::Pinned)
+        allocate_host(pointer, bytes, AllocationKind::Pinned)
     }
 
     Call fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
         if flags & !7 != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        allocate_host(pointer, bytes, Kind::Pinned)
+        allocate_host(pointer, bytes, AllocationKind::Pinned)
     }
 
     Release fn cuMemFreeHost(pointer: *mut c_void) {
         let mut state = state();
         match state.memory.at(pointer as u64).map(|found| found.kind) {
-            Some(Kind::Pinned) => state.memory.free(pointer as u64).map(drop),
+            Some(AllocationKind::Pinned) => state.memory.free(pointer as u64).map(drop),
             _ => Err(Status::INVALID_VALUE),
         }
     }
@@ -149,7 +149,7 @@ driver_calls! {
     Release fn cuMemHostUnregister(pointer: *mut c_void) {
         let mut state = state();
         match state.memory.at(pointer as u64).map(|found| found.kind) {
-            Some(Kind::Registered) => state.memory.free(pointer as u64).map(drop),
+            Some(AllocationKind::Registered) => state.memory.free(pointer as u64).map(drop),
             _ => Err(Status::HOST_MEMORY_NOT_REGISTERED),
         }
     }
@@ -157,28 +157,28 @@ driver_calls! {
     Call fn cuMemHostGetDevicePointer_v2(dptr: *mut CUdeviceptr, pointer: *mut c_void, flags: c_uint) {
         let state = state();
         let found = state.memory.find(pointer as u64).is_some_and(Allocation::on_host);
-        if !found || flags != 0 { Err(Status::INVALID_VALUE) } else { put(dptr, pointer as u64) }
+        if !found || flags != 0 { Err(Status::INVALID_VALUE) } else { write_result(dptr, pointer as u64) }
     }
 
     Call fn cuMemHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) {
         let state = state();
-        let found = state.memory.find(pointer as u64).is_some_and(|found| found.kind == Kind::Pinned);
-        if found { put(flags, 2) } else { Err(Status::INVALID_VALUE) }
+        let found = state.memory.find(pointer as u64).is_some_and(|found| found.kind == AllocationKind::Pinned);
+        if found { write_result(flags, 2) } else { Err(Status::INVALID_VALUE) }
     }
 
     Call fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
         let state = state();
         let device = state.current_device()?;
-        offer(free, state.memory.free_bytes(device) as usize);
-        offer(total, state.memory.total() as usize);
+        write_optional(free, state.memory.free_bytes(device) as usize);
+        write_optional(total, state.memory.total() as usize);
         Ok(())
     }
 
     Call fn cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, dptr: CUdeviceptr) {
         let state = state();
         let found = state.memory.find(dptr).ok_or(Status::NOT_FOUND)?;
-        offer(base, found.base);
-        offer(size, found.size as usize);
+        write_optional(base, found.base);
+        write_optional(size, found.size as usize);
         Ok(())
     }
 
@@ -192,8 +192,8 @@ driver_calls! {
     }
 
     Call fn cuPointerGetAttributes(count: c_uint, numbers: *mut c_uint, data: *mut *mut c_void, pointer: CUdeviceptr) {
-        let numbers = take_all(numbers, count as usize)?;
-        let data = take_all(data, count as usize)?;
+        let numbers = read_array(numbers, count as usize)?;
+        let data = read_array(data, count as usize)?;
         let state = state();
         for (number, data) in numbers.into_iter().zip(data) {
             if data.is_null() {
@@ -202,9 +202,9 @@ driver_calls! {
             match state.memory.find(pointer) {
                 Some(found) => pointer_attribute(data, number, pointer, found)?,
                 None => match number {
-                    2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
-                    9 => put(data.cast::<i32>(), -2)?,
-                    _ => put(data.cast::<u64>(), 0)?,
+                    2 | 6 | 8 | 10 | 13 | 14 => write_result(data.cast::<u32>(), 0)?,
+                    9 => write_result(data.cast::<i32>(), -2)?,
+                    _ => write_result(data.cast::<u64>(), 0)?,
                 },
             }
         }
@@ -220,20 +220,23 @@ driver_calls! {
 fn pointer_attribute(data: *mut c_void, number: u32, pointer: u64, found: &Allocation) -> Result {
     let host = found.on_host();
     match number {
-        1 => put(data.cast(), found.context),
-        2 => put(data.cast(), if host && found.kind != Kind::Managed { MEMORY_HOST } else { MEMORY_DEVICE }),
-        3 => put(data.cast(), pointer),
-        4 if host => put(data.cast(), pointer),
-        6 => put(data.cast(), 0u32),
-        7 => put(data.cast(), found.id),
-        8 => put(data.cast(), u32::from(found.kind == Kind::Managed)),
-        9 => put(data.cast(), found.device as i32),
-        10 | 14 | 15 => put(data.cast(), 0u32),
-        11 => put(data.cast(), found.base),
-        12 => put(data.cast(), found.size),
-        13 => put(data.cast(), 1u32),
-        16 => put(data.cast(), 3u32),
-        17 => put(data.cast(), if let Kind::Pool(pool) = found.kind { pool } else { 0 }),
+        1 => write_result(data.cast(), found.context),
+        2 => write_result(
+            data.cast(),
+            if host && found.kind != AllocationKind::Managed { MEMORY_HOST } else { MEMORY_DEVICE },
+        ),
+        3 => write_result(data.cast(), pointer),
+        4 if host => write_result(data.cast(), pointer),
+        6 => write_result(data.cast(), 0u32),
+        7 => write_result(data.cast(), found.id),
+        8 => write_result(data.cast(), u32::from(found.kind == AllocationKind::Managed)),
+        9 => write_result(data.cast(), found.device as i32),
+        10 | 14 | 15 => write_result(data.cast(), 0u32),
+        11 => write_result(data.cast(), found.base),
+        12 => write_result(data.cast(), found.size),
+        13 => write_result(data.cast(), 1u32),
+        16 => write_result(data.cast(), 3u32),
+        17 => write_result(data.cast(), if let AllocationKind::Pool(pool) = found.kind { pool } else { 0 }),
         _ => Err(Status::INVALID_VALUE),
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use super::symbols::{SYMBOLS, Symbol};
 use crate::base::config::config;
 use crate::base::log;
-use crate::base::pointer::{offer, put, take, take_text};
+use crate::base::pointer::{read_argument, read_text, write_optional, write_result};
 use crate::base::status::{Result, Status};
 use crate::call::driver_calls;
 
@@ -41,14 +41,14 @@ fn address(name: &str, asked: (u32, u32)) -> (*mut c_void, u32) {
 }
 
 fn proc_address(name: *const c_char, place: *mut *mut c_void, version: c_int, result: *mut c_uint) -> Result {
-    let name = take_text(name)?;
+    let name = read_text(name)?;
     if place.is_null() || version < 0 {
         return Err(Status::INVALID_VALUE);
     }
     let version = version as u32;
     let (found, why) = address(&name, (version / 1000, version % 1000 / 10));
-    put(place, found)?;
-    offer(result, why);
+    write_result(place, found)?;
+    write_optional(result, why);
     // If the program asks for the reason, the call itself succeeds.
     if why == FOUND || !result.is_null() { Ok(()) } else { Err(Status::NOT_FOUND) }
 }
@@ -56,13 +56,13 @@ fn proc_address(name: *const c_char, place: *mut *mut c_void, version: c_int, re
 driver_calls! {
     Query fn cuGetErrorName(error: c_uint, text: *mut *const c_char) {
         let name = Status(error).c_name();
-        put(text, name)?;
+        write_result(text, name)?;
         if name.is_null() { Err(Status::INVALID_VALUE) } else { Ok(()) }
     }
 
     Query fn cuGetErrorString(error: c_uint, text: *mut *const c_char) {
         let words = Status(error).c_text();
-        put(text, words)?;
+        write_result(text, words)?;
         if words.is_null() { Err(Status::INVALID_VALUE) } else { Ok(()) }
     }
 
@@ -82,7 +82,7 @@ driver_calls! {
 
     Query fn cuLogsRegisterCallback(callback: Option<log::Callback>, data: *mut c_void, handle: *mut u64) {
         let callback = callback.ok_or(Status::INVALID_VALUE)?;
-        offer(handle, log::register(callback, data));
+        write_optional(handle, log::register(callback, data));
         Ok(())
     }
 
@@ -94,15 +94,15 @@ driver_calls! {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        put(iterator, log::position())
+        write_result(iterator, log::position())
     }
 
     Query fn cuLogsDumpToMemory(iterator: *mut c_uint, buffer: *mut c_char, size: *mut usize, flags: c_uint) {
-        let room = take(size)?;
+        let room = read_argument(size)?;
         if buffer.is_null() || room == 0 || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        let from = if iterator.is_null() { 0 } else { take(iterator)? };
+        let from = if iterator.is_null() { 0 } else { read_argument(iterator)? };
         let (lines, end) = if iterator.is_null() {
             log::since(log::position().wrapping_sub(u32::MAX))
         } else {
@@ -118,19 +118,19 @@ driver_calls! {
             std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, kept);
             buffer.add(kept).write(0);
         }
-        offer(iterator, end);
-        put(size, kept)
+        write_optional(iterator, end);
+        write_result(size, kept)
     }
 
     Query fn cuLogsDumpToFile(iterator: *mut c_uint, path: *const c_char, flags: c_uint) {
-        let path = take_text(path)?;
+        let path = read_text(path)?;
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        let from = if iterator.is_null() { log::position().wrapping_sub(u32::MAX) } else { take(iterator)? };
+        let from = if iterator.is_null() { log::position().wrapping_sub(u32::MAX) } else { read_argument(iterator)? };
         let (lines, end) = log::since(from);
         std::fs::write(path, lines.join("\n")).map_err(|_| Status::OPERATING_SYSTEM)?;
-        offer(iterator, end);
+        write_optional(iterator, end);
         Ok(())
     }
 }

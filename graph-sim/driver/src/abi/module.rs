@@ -5,7 +5,7 @@
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
 use crate::base::config::device;
-use crate::base::pointer::{offer, put, take_text};
+use crate::base::pointer::{read_text, write_optional, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
 use crate::call::driver_calls;
@@ -45,29 +45,29 @@ fn load(module: *mut CUmodule, bytes: &[u8]) -> Result {
     }
     let context = state().current()?;
     let image = image::read(bytes)?;
-    put(module, modules::load(&mut state(), image, context)?)
+    write_result(module, modules::load(&mut state(), image, context)?)
 }
 
 fn load_file(module: *mut CUmodule, path: *const c_char) -> Result {
-    let bytes = std::fs::read(take_text(path)?).map_err(|_| Status::FILE_NOT_FOUND)?;
+    let bytes = std::fs::read(read_text(path)?).map_err(|_| Status::FILE_NOT_FOUND)?;
     load(module, &bytes)
 }
 
 fn find(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Result {
-    let name = take_text(name)?;
+    let name = read_text(name)?;
     if function.is_null() {
         return Err(Status::INVALID_VALUE);
     }
     let found = modules::find_function(&state(), module, &name)?;
-    put(function, found)
+    write_result(function, found)
 }
 
 fn variable(dptr: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char) -> Result {
-    let name = take_text(name)?;
+    let name = read_text(name)?;
     let state = state();
     let &(address, size) = state.code.module(module)?.variables.get(&name).ok_or(Status::NOT_FOUND)?;
-    offer(dptr, address);
-    offer(bytes, size as usize);
+    write_optional(dptr, address);
+    write_optional(bytes, size as usize);
     Ok(())
 }
 
@@ -87,8 +87,8 @@ fn parameter(function: CUfunction, at: usize, offset: *mut usize, size: *mut usi
     let state = state();
     let &(found, bytes) =
         state.code.function(function)?.kernel().parameters.get(at).ok_or(Status::INVALID_VALUE)?;
-    put(offset, found)?;
-    offer(size, bytes);
+    write_result(offset, found)?;
+    write_optional(size, bytes);
     Ok(())
 }
 
@@ -139,7 +139,7 @@ fn name(place: *mut *const c_char, function: CUfunction) -> Result {
         names.push(name);
         names.len() - 1
     });
-    put(place, names[at].as_ptr())
+    write_result(place, names[at].as_ptr())
 }
 
 driver_calls! {
@@ -158,14 +158,14 @@ driver_calls! {
 
     Release fn cuModuleUnload(module: CUmodule) { modules::unload(&mut state(), module) }
 
-    Call fn cuModuleGetLoadingMode(mode: *mut c_uint) { put(mode, 1) }
+    Call fn cuModuleGetLoadingMode(mode: *mut c_uint) { write_result(mode, 1) }
 
     Call fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char) {
         find(function, module, name)
     }
 
     Call fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule) {
-        put(count, state().code.module(module)?.functions.len() as c_uint)
+        write_result(count, state().code.module(module)?.functions.len() as c_uint)
     }
 
     Call fn cuModuleEnumerateFunctions(functions: *mut CUfunction, count: c_uint, module: CUmodule) {
@@ -197,7 +197,7 @@ driver_calls! {
     }
 
     Call fn cuLibraryGetKernelCount(count: *mut c_uint, library: CUlibrary) {
-        put(count, state().code.module(library)?.functions.len() as c_uint)
+        write_result(count, state().code.module(library)?.functions.len() as c_uint)
     }
 
     Call fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, count: c_uint, library: CUlibrary) {
@@ -206,7 +206,7 @@ driver_calls! {
 
     Call fn cuLibraryGetModule(module: *mut CUmodule, library: CUlibrary) {
         state().code.module(library)?;
-        put(module, library)
+        write_result(module, library)
     }
 
     Call fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
@@ -215,12 +215,12 @@ driver_calls! {
 
     Call fn cuKernelGetFunction(function: *mut CUfunction, kernel: CUkernel) {
         state().code.function(kernel)?;
-        put(function, kernel)
+        write_result(function, kernel)
     }
 
     Call fn cuKernelGetLibrary(library: *mut CUlibrary, kernel: CUkernel) {
         let module = state().code.function(kernel)?.module;
-        put(library, module)
+        write_result(library, module)
     }
 
     Call fn cuKernelGetName(place: *mut *const c_char, kernel: CUkernel) { name(place, kernel) }
@@ -230,13 +230,13 @@ driver_calls! {
     }
 
     Call fn cuKernelGetParamCount(kernel: CUkernel, count: *mut usize) {
-        put(count, state().code.function(kernel)?.kernel().parameters.len())
+        write_result(count, state().code.function(kernel)?.kernel().parameters.len())
     }
 
     Call fn cuKernelGetAttribute(value: *mut c_int, number: c_uint, kernel: CUkernel, dev: CUdevice) {
         let state = state();
         state.device(dev)?;
-        put(value, attribute(&state, kernel, number)?)
+        write_result(value, attribute(&state, kernel, number)?)
     }
 
     Call fn cuKernelSetAttribute(number: c_uint, value: c_int, kernel: CUkernel, dev: CUdevice) {
@@ -252,7 +252,7 @@ driver_calls! {
     }
 
     Call fn cuFuncGetAttribute(value: *mut c_int, number: c_uint, function: CUfunction) {
-        put(value, attribute(&state(), function, number)?)
+        write_result(value, attribute(&state(), function, number)?)
     }
 
     Call fn cuFuncSetAttribute(function: CUfunction, number: c_uint, value: c_int) {
@@ -271,7 +271,7 @@ driver_calls! {
 
     Call fn cuFuncGetModule(module: *mut CUmodule, function: CUfunction) {
         let found = state().code.function(function)?.module;
-        put(module, found)
+        write_result(module, found)
     }
 
     Call fn cuFuncGetName(place: *mut *const c_char, function: CUfunction) { name(place, function) }
@@ -281,12 +281,12 @@ driver_calls! {
     }
 
     Call fn cuFuncGetParamCount(function: CUfunction, count: *mut usize) {
-        put(count, state().code.function(function)?.kernel().parameters.len())
+        write_result(count, state().code.function(function)?.kernel().parameters.len())
     }
 
     Call fn cuFuncIsLoaded(loaded: *mut c_uint, function: CUfunction) {
         state().code.function(function)?;
-        put(loaded, 1)
+        write_result(loaded, 1)
     }
 
     Call fn cuFuncLoad(function: CUfunction) { state().code.function(function).map(drop) }

@@ -10,20 +10,20 @@ use std::ffi::{c_uint, c_ulonglong};
 use std::sync::MutexGuard;
 
 use super::attributes::has_multicast;
-use crate::base::console::say_once;
-use crate::base::pointer::{put, take};
+use crate::base::console::print_once;
+use crate::base::pointer::{read_argument, write_result};
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdevice, CUdeviceptr, CUmulticastObjectProp};
 use crate::call::driver_calls;
-use crate::memory::{GRANULARITY, Kind, RECOMMENDED};
+use crate::memory::{AllocationKind, GRANULARITY, RECOMMENDED_GRANULARITY};
 use crate::state::{State, state};
-use crate::work::meeting::until;
+use crate::work::waits::poll_until;
 
-type Handle = c_ulonglong;
+type MemoryHandle = c_ulonglong;
 
 fn report(kind: &'static str, status: Status, text: String) -> Status {
-    Report { kind, status, nodes: Vec::new(), text }.file();
+    Report { kind, status, nodes: Vec::new(), text }.submit();
     status
 }
 
@@ -37,38 +37,38 @@ fn supported(call: &str) -> Result {
 }
 
 fn properties(of: *const CUmulticastObjectProp) -> Result<CUmulticastObjectProp> {
-    let found = take(of)?;
+    let found = read_argument(of)?;
     if found.numDevices == 0 || found.flags != 0 || found.size == 0 {
         return Err(Status::INVALID_VALUE);
     }
     if found.handleTypes != 0 {
-        say_once("multicast objects with a handle for other processes are not simulated".to_owned());
+        print_once("multicast objects with a handle for other processes are not simulated".to_owned());
         return Err(Status::NOT_SUPPORTED);
     }
     Ok(found)
 }
 
 /// Waits until a multicast object has all of its devices. Returns at once for any other handle.
-pub(super) fn completed(call: &str, handle: Handle) -> Result<MutexGuard<'static, State>> {
+pub(super) fn completed(call: &str, handle: MemoryHandle) -> Result<MutexGuard<'static, State>> {
     let forming = |state: &State| state.memory.multicast(handle).is_ok_and(|object| !object.is_complete());
-    let (state, ended) = until(state(), |state| !forming(state));
+    let (state, ended) = poll_until(state(), |state| !forming(state));
     if ended {
         return Ok(state);
     }
     let (added, wanted) =
-        state.memory.multicast(handle).map_or((0, 0), |object| (object.devices.len(), object.wanted));
-    let patience = state.options.patience;
+        state.memory.multicast(handle).map_or((0, 0), |object| (object.devices.len(), object.team_size));
+    let wait_timeout_ms = state.options.wait_timeout_ms;
     drop(state);
     let text = format!(
         "`{call}` waits for all devices of a multicast object, which has {added} of {wanted}, and nothing has \
-         added the others for {patience} ms"
+         added the others for {wait_timeout_ms} ms"
     );
     Err(report("deadlock", Status::TIMEOUT, text))
 }
 
 fn bind(
     call: &'static str,
-    handle: Handle,
+    handle: MemoryHandle,
     device: Option<CUdevice>,
     offset: usize,
     size: usize,
@@ -88,8 +88,8 @@ fn bind(
 
 /// Returns the physical memory at an address.
 fn memory_at(state: &State, address: CUdeviceptr, size: usize) -> Result<(u64, u64)> {
-    if state.memory.find(address).is_some_and(|found| matches!(found.kind, Kind::Pool(_))) {
-        say_once("binding memory of pools to multicast objects is not simulated".to_owned());
+    if state.memory.find(address).is_some_and(|found| matches!(found.kind, AllocationKind::Pool(_))) {
+        print_once("binding memory of pools to multicast objects is not simulated".to_owned());
         return Err(Status::NOT_SUPPORTED);
     }
     state.memory.physical_at(address, size as u64)
@@ -100,13 +100,13 @@ driver_calls! {
         supported("cuMulticastGetGranularity")?;
         properties(prop)?;
         match option {
-            0 => put(granularity, GRANULARITY as usize),
-            1 => put(granularity, RECOMMENDED as usize),
+            0 => write_result(granularity, GRANULARITY as usize),
+            1 => write_result(granularity, RECOMMENDED_GRANULARITY as usize),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
-    Call fn cuMulticastCreate(handle: *mut Handle, prop: *const CUmulticastObjectProp) {
+    Call fn cuMulticastCreate(handle: *mut MemoryHandle, prop: *const CUmulticastObjectProp) {
         supported("cuMulticastCreate")?;
         let found = properties(prop)?;
         let mut state = state();
@@ -114,10 +114,10 @@ driver_calls! {
         if handle.is_null() || wanted > state.devices.len() {
             return Err(Status::INVALID_VALUE);
         }
-        put(handle, state.memory.create_multicast(found.size as u64, wanted)?)
+        write_result(handle, state.memory.create_multicast(found.size as u64, wanted)?)
     }
 
-    Call fn cuMulticastAddDevice(handle: Handle, dev: CUdevice) {
+    Call fn cuMulticastAddDevice(handle: MemoryHandle, dev: CUdevice) {
         supported("cuMulticastAddDevice")?;
         let mut state = state();
         let device = state.device(dev)?;
@@ -125,29 +125,29 @@ driver_calls! {
     }
 
     Call fn cuMulticastBindMem(
-        handle: Handle, offset: usize, memory: Handle, at: usize, size: usize, flags: c_ulonglong
+        handle: MemoryHandle, offset: usize, memory: MemoryHandle, at: usize, size: usize, flags: c_ulonglong
     ) {
         bind("cuMulticastBindMem", handle, None, offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
     Call fn cuMulticastBindMem_v2(
-        handle: Handle, dev: CUdevice, offset: usize, memory: Handle, at: usize, size: usize,
+        handle: MemoryHandle, dev: CUdevice, offset: usize, memory: MemoryHandle, at: usize, size: usize,
         flags: c_ulonglong
     ) {
         bind("cuMulticastBindMem_v2", handle, Some(dev), offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
-    Call fn cuMulticastBindAddr(handle: Handle, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindAddr(handle: MemoryHandle, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
         bind("cuMulticastBindAddr", handle, None, offset, size, flags, |state| memory_at(state, memory, size))
     }
 
     Call fn cuMulticastBindAddr_v2(
-        handle: Handle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong
+        handle: MemoryHandle, dev: CUdevice, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong
     ) {
         bind("cuMulticastBindAddr_v2", handle, Some(dev), offset, size, flags, |state| memory_at(state, memory, size))
     }
 
-    Release fn cuMulticastUnbind(handle: Handle, dev: CUdevice, offset: usize, size: usize) {
+    Release fn cuMulticastUnbind(handle: MemoryHandle, dev: CUdevice, offset: usize, size: usize) {
         supported("cuMulticastUnbind")?;
         let mut state = state();
         let device = state.device(dev)?;

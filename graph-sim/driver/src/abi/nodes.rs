@@ -10,16 +10,16 @@ use super::launch::parameters;
 use super::operations::{memory_op, semaphores};
 use crate::base::config::are_peers;
 use crate::base::log;
-use crate::base::pointer::{put, take, take_all};
+use crate::base::pointer::{read_argument, read_array, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::*;
 use crate::call::driver_calls;
 use crate::graph::edit;
-use crate::memory::Kind;
+use crate::memory::AllocationKind;
 use crate::state::graph::Dependencies;
-use crate::state::op::{Copy, Fill, Launch, Op};
+use crate::state::operation::{KernelLaunch, MemoryCopy, MemoryFill, Operation};
 use crate::state::{State, state};
-use crate::work::access::may_touch;
+use crate::work::access::can_access;
 use crate::work::kernel;
 
 /// Extends the first version of the kernel parameters, which has neither a kernel handle nor a context.
@@ -36,13 +36,13 @@ pub(super) fn widen(p: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS {
     }
 }
 
-pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Op> {
+pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Operation> {
     let function = if p.func != 0 { p.func } else { p.kern };
     let parameters = parameters(state, function, p.kernelParams, p.extra)?;
     let (grid, block, shared) = (p.grid, p.block, p.sharedMemBytes);
-    let launch = Launch { function, grid, block, shared, parameters, attributes: BTreeMap::new() };
+    let launch = KernelLaunch { function, grid, block, shared, parameters, attributes: BTreeMap::new() };
     kernel::check(state, &launch)?;
-    Ok(Op::Kernel(launch))
+    Ok(Operation::Kernel(launch))
 }
 
 /// Checks that the context of a node exists.
@@ -50,53 +50,56 @@ pub(super) fn context(state: &State, context: CUcontext) -> Result {
     if context == 0 { Err(Status::INVALID_CONTEXT) } else { state.context(context).map(drop) }
 }
 
-pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Op> {
-    let copy = Copy::from_parameters(p)?;
+pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Operation> {
+    let copy = MemoryCopy::from_parameters(p)?;
     if copy.width == 0 || copy.height == 0 || copy.depth == 0 {
         return Err(Status::INVALID_VALUE);
     }
-    Ok(Op::Copy(copy))
+    Ok(Operation::Copy(copy))
 }
 
 /// Refuses a copy that uses another graph's allocation if the device of its context has no access to it.
-fn reached(state: &State, context: u64, op: &Op) -> Result {
-    let Op::Copy(copy) = op else { return Ok(()) };
+fn check_reachable(state: &State, context: u64, op: &Operation) -> Result {
+    let Operation::Copy(copy) = op else { return Ok(()) };
     let closed = [copy.from.at.start, copy.to.at.start].into_iter().any(|start| {
-        let found = state.memory.find(start).filter(|found| matches!(found.kind, Kind::Graph(_)));
-        found.is_some_and(|found| !may_touch(state, context, found))
+        let found = state.memory.find(start).filter(|found| matches!(found.kind, AllocationKind::Graph(_)));
+        found.is_some_and(|found| !can_access(state, context, found))
     });
     if closed {
-        return Err(log::say(Status::INVALID_VALUE, "unable to access operand in the specified context"));
+        return Err(log::log_error(
+            Status::INVALID_VALUE,
+            "unable to access operand in the specified context",
+        ));
     }
     Ok(())
 }
 
-pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Op> {
+pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Operation> {
     let function = p.function.ok_or(Status::INVALID_VALUE)?;
-    Ok(Op::Host { function, data: p.userData as usize, touched: Vec::new() })
+    Ok(Operation::Host { function, data: p.userData as usize, touched: Vec::new() })
 }
 
-fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
+fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Operation> {
     let props = &p.poolProps;
     if props.handleTypes != 0 || props.allocType != ALLOCATION_PINNED {
-        return Err(log::say(
+        return Err(log::log_error(
             Status::INVALID_VALUE,
             "an alloc node of memory that is not plain device memory",
         ));
     }
     if props.location.kind != LOCATION_DEVICE {
-        return Err(log::say(Status::INVALID_VALUE, "an alloc node at a location that is no device"));
+        return Err(log::log_error(Status::INVALID_VALUE, "an alloc node at a location that is no device"));
     }
     let device = state.device(props.location.id)?;
     let mut peers = Vec::new();
-    for access in take_all(p.accessDescs, p.accessDescCount)? {
+    for access in read_array(p.accessDescs, p.accessDescCount)? {
         // `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` is the only documented value.
         if access.location.kind != LOCATION_DEVICE || access.flags != 3 {
             return Err(Status::INVALID_VALUE);
         }
         let peer = state.device(access.location.id)?;
         if peer != device && !are_peers(peer, device) {
-            return Err(log::say(
+            return Err(log::log_error(
                 Status::INVALID_DEVICE,
                 format!(
                     "an alloc node of memory of device {device} with access for device {peer}, which is no peer"
@@ -105,7 +108,7 @@ fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
         }
         peers.push(peer);
     }
-    Ok(Op::Alloc { address: 0, bytes: p.bytesize as u64, device, peers })
+    Ok(Operation::Alloc { address: 0, bytes: p.bytesize as u64, device, peers })
 }
 
 fn dependencies(
@@ -113,8 +116,9 @@ fn dependencies(
     data: *const CUgraphEdgeData,
     count: usize,
 ) -> Result<Dependencies> {
-    let nodes = take_all(nodes, count)?;
-    let data = if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { take_all(data, count)? };
+    let nodes = read_array(nodes, count)?;
+    let data =
+        if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { read_array(data, count)? };
     Ok(nodes.into_iter().zip(data).collect())
 }
 
@@ -125,7 +129,7 @@ pub(super) fn add(
     graph: CUgraph,
     nodes: *const CUgraphNode,
     count: usize,
-    make: impl FnOnce(&State) -> Result<Op>,
+    make: impl FnOnce(&State) -> Result<Operation>,
 ) -> Result {
     if node.is_null() {
         return Err(Status::INVALID_VALUE);
@@ -133,13 +137,13 @@ pub(super) fn add(
     let dependencies = dependencies(nodes, NO_DATA, count)?;
     let mut state = state();
     let op = make(&state)?;
-    put(node, edit::add_node(&mut state, graph, dependencies, op)?)
+    write_result(node, edit::add_node(&mut state, graph, dependencies, op)?)
 }
 
 /// Returns the address of an alloc node.
 fn address(state: &State, node: CUgraphNode) -> Result<u64> {
     match state.definitions.node(node)?.op {
-        Op::Alloc { address, .. } => Ok(address),
+        Operation::Alloc { address, .. } => Ok(address),
         _ => Err(Status::INVALID_VALUE),
     }
 }
@@ -151,7 +155,7 @@ fn add_any(
     dependencies: Dependencies,
     params: *mut CUgraphNodeParams,
 ) -> Result {
-    let p = take(params)?;
+    let p = read_argument(params)?;
     if node.is_null() || p.reserved0 != [0; 3] || p.reserved2 != 0 {
         return Err(Status::INVALID_VALUE);
     }
@@ -161,27 +165,30 @@ fn add_any(
         if !matches!(p.ownership, 0 | 1) {
             return Err(Status::INVALID_VALUE);
         }
-        return put(node, edit::add_child(&mut state, graph, dependencies, p.graph, p.ownership == 1)?);
+        return write_result(
+            node,
+            edit::add_child(&mut state, graph, dependencies, p.graph, p.ownership == 1)?,
+        );
     }
     if p.kind == NODE_CONDITIONAL {
         let mut inner: CUDA_CONDITIONAL_NODE_PARAMS = body(&p)?;
         let made = conditional::add(&mut state, graph, dependencies, &mut inner)?;
-        put(params, with_body(p, inner))?;
-        return put(node, made);
+        write_result(params, with_body(p, inner))?;
+        return write_result(node, made);
     }
     let op = any_op(&state, &p)?;
     let made = edit::add_node(&mut state, graph, dependencies, op)?;
     if p.kind == NODE_MEM_ALLOC {
         let mut inner: CUDA_MEM_ALLOC_NODE_PARAMS = body(&p)?;
         inner.dptr = address(&state, made)?;
-        put(params, with_body(p, inner))?;
+        write_result(params, with_body(p, inner))?;
     }
-    put(node, made)
+    write_result(node, made)
 }
 
 /// Reads the body of node parameters as the struct of one node type.
-fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
-    take(p.body.as_ptr().cast::<T>())
+fn body<T: Copy>(p: &CUgraphNodeParams) -> Result<T> {
+    read_argument(p.body.as_ptr().cast::<T>())
 }
 
 /// Returns node parameters with a struct of one node type as the body.
@@ -193,7 +200,7 @@ fn with_body<T>(mut p: CUgraphNodeParams, inner: T) -> CUgraphNodeParams {
 }
 
 /// Returns the operation that node parameters describe, for every type except child graphs and conditional nodes.
-pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
+pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Operation> {
     match p.kind {
         NODE_KERNEL => kernel_op(state, &body(p)?),
         NODE_MEMCPY => {
@@ -206,21 +213,21 @@ pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
             }
             copy_op(&p.copyParams)
         }
-        NODE_MEMSET => Ok(Op::Fill(Fill::from_parameters(&body(p)?)?)),
+        NODE_MEMSET => Ok(Operation::Fill(MemoryFill::from_parameters(&body(p)?)?)),
         NODE_HOST => host_op(&body(p)?),
-        NODE_EMPTY => Ok(Op::Empty),
-        NODE_WAIT_EVENT => event(state, body(p)?).map(Op::Wait),
-        NODE_EVENT_RECORD => event(state, body(p)?).map(Op::Record),
+        NODE_EMPTY => Ok(Operation::Empty),
+        NODE_WAIT_EVENT => event(state, body(p)?).map(Operation::WaitEvent),
+        NODE_EVENT_RECORD => event(state, body(p)?).map(Operation::RecordEvent),
         NODE_MEM_ALLOC => alloc_op(state, &body(p)?),
-        NODE_MEM_FREE => Ok(Op::Free(body(p)?)),
+        NODE_MEM_FREE => Ok(Operation::Free(body(p)?)),
         NODE_MEMORY_OPERATIONS => memory_op(state, &body(p)?),
-        NODE_SIGNAL => semaphores(state, &body(p)?).map(Op::Signal),
-        NODE_WAIT_SEMAPHORE => semaphores(state, &body(p)?).map(Op::WaitSemaphore),
+        NODE_SIGNAL => semaphores(state, &body(p)?).map(Operation::SignalSemaphores),
+        NODE_WAIT_SEMAPHORE => semaphores(state, &body(p)?).map(Operation::WaitSemaphores),
         NODE_CONDITIONAL => {
-            Err(log::say(Status::NOT_SUPPORTED, "the parameters of a conditional node do not change"))
+            Err(log::log_error(Status::NOT_SUPPORTED, "the parameters of a conditional node do not change"))
         }
         kind if kind <= 18 => {
-            crate::base::console::say_once(format!("graph nodes of type {kind} are not simulated"));
+            crate::base::console::print_once(format!("graph nodes of type {kind} are not simulated"));
             Err(Status::NOT_SUPPORTED)
         }
         _ => Err(Status::INVALID_VALUE),
@@ -232,7 +239,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
 }
 
 /// Replaces the operation of a graph's node by another one of the same type.
-pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
+pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Operation>) -> Result {
     let mut state = state();
     let op = make(&state)?;
     let old = &state.definitions.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op;
@@ -240,12 +247,14 @@ pub(super) fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) ->
         return Err(Status::INVALID_VALUE);
     }
     let op = match (old, op) {
-        (Op::Kernel(old), Op::Kernel(mut new)) => {
+        (Operation::Kernel(old), Operation::Kernel(mut new)) => {
             new.attributes = old.attributes.clone();
             kernel::check_residency(&state, &new)?;
-            Op::Kernel(new)
+            Operation::Kernel(new)
         }
-        (Op::Fill(old), Op::Fill(new)) => Op::Fill(Fill { context: new.context.or(old.context), ..new }),
+        (Operation::Fill(old), Operation::Fill(new)) => {
+            Operation::Fill(MemoryFill { context: new.context.or(old.context), ..new })
+        }
         (_, op) => op,
     };
     state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = op;
@@ -258,13 +267,13 @@ fn set_attributes(
     node: CUgraphNode,
     change: impl FnOnce(&mut BTreeMap<u32, [u64; 8]>),
 ) -> Result {
-    let Op::Kernel(old) = &state.definitions.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op else {
+    let Operation::Kernel(old) = &state.definitions.nodes.get(node).ok_or(Status::INVALID_VALUE)?.op else {
         return Err(Status::INVALID_VALUE);
     };
     let mut launch = old.clone();
     change(&mut launch.attributes);
     kernel::check_residency(state, &launch)?;
-    state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = Op::Kernel(launch);
+    state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op = Operation::Kernel(launch);
     Ok(())
 }
 
@@ -274,7 +283,9 @@ fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PA
         static POINTERS: std::cell::RefCell<(Vec<u8>, Vec<usize>)> =
             const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
     }
-    let Op::Kernel(launch) = &state.definitions.node(node)?.op else { return Err(Status::INVALID_VALUE) };
+    let Operation::Kernel(launch) = &state.definitions.node(node)?.op else {
+        return Err(Status::INVALID_VALUE);
+    };
     let function = state.code.function(launch.function)?;
     let kernelParams = POINTERS.with_borrow_mut(|(bytes, pointers)| {
         bytes.clone_from(&launch.parameters);
@@ -294,10 +305,12 @@ fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PA
     })
 }
 
-fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
-    let host = |end: &crate::state::op::End| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
-    let device = |end: &crate::state::op::End| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
-    let rows = |end: &crate::state::op::End| (end.at.slice / end.at.pitch.max(1)) as usize;
+fn copy_params(copy: &MemoryCopy) -> CUDA_MEMCPY3D {
+    let host =
+        |end: &crate::state::operation::CopyEnd| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
+    let device =
+        |end: &crate::state::operation::CopyEnd| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
+    let rows = |end: &crate::state::operation::CopyEnd| (end.at.slice / end.at.pitch.max(1)) as usize;
     CUDA_MEMCPY3D {
         srcXInBytes: 0,
         srcY: 0,
@@ -332,14 +345,14 @@ driver_calls! {
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *const CUDA_KERNEL_NODE_PARAMS_v1
     ) {
-        add(node, graph, nodes, count, |state| kernel_op(state, &widen(take(params)?)))
+        add(node, graph, nodes, count, |state| kernel_op(state, &widen(read_argument(params)?)))
     }
 
     Call fn cuGraphAddKernelNode_v2(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *const CUDA_KERNEL_NODE_PARAMS
     ) {
-        add(node, graph, nodes, count, |state| kernel_op(state, &take(params)?))
+        add(node, graph, nodes, count, |state| kernel_op(state, &read_argument(params)?))
     }
 
     Call fn cuGraphAddMemcpyNode(
@@ -348,8 +361,8 @@ driver_calls! {
     ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
-            let op = copy_op(&take(params)?)?;
-            reached(state, ctx, &op)?;
+            let op = copy_op(&read_argument(params)?)?;
+            check_reachable(state, ctx, &op)?;
             Ok(op)
         })
     }
@@ -360,7 +373,7 @@ driver_calls! {
     ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
-            Ok(Op::Fill(Fill { context: Some(ctx), ..Fill::from_parameters(&take(params)?)? }))
+            Ok(Operation::Fill(MemoryFill { context: Some(ctx), ..MemoryFill::from_parameters(&read_argument(params)?)? }))
         })
     }
 
@@ -368,7 +381,7 @@ driver_calls! {
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *const CUDA_HOST_NODE_PARAMS
     ) {
-        add(node, graph, nodes, count, |_| host_op(&take(params)?))
+        add(node, graph, nodes, count, |_| host_op(&read_argument(params)?))
     }
 
     Call fn cuGraphAddChildGraphNode(
@@ -379,39 +392,39 @@ driver_calls! {
         }
         let dependencies = dependencies(nodes, NO_DATA, count)?;
         let made = edit::add_child(&mut state(), graph, dependencies, child, false)?;
-        put(node, made)
+        write_result(node, made)
     }
 
     Call fn cuGraphAddEmptyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize) {
-        add(node, graph, nodes, count, |_| Ok(Op::Empty))
+        add(node, graph, nodes, count, |_| Ok(Operation::Empty))
     }
 
     Call fn cuGraphAddEventRecordNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent
     ) {
-        add(node, graph, nodes, count, |state| event(state, handle).map(Op::Record))
+        add(node, graph, nodes, count, |state| event(state, handle).map(Operation::RecordEvent))
     }
 
     Call fn cuGraphAddEventWaitNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent
     ) {
-        add(node, graph, nodes, count, |state| event(state, handle).map(Op::Wait))
+        add(node, graph, nodes, count, |state| event(state, handle).map(Operation::WaitEvent))
     }
 
     Call fn cuGraphAddMemAllocNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *mut CUDA_MEM_ALLOC_NODE_PARAMS
     ) {
-        let mut p = take(params)?;
+        let mut p = read_argument(params)?;
         add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
-        p.dptr = address(&state(), take(node)?)?;
-        put(params, p)
+        p.dptr = address(&state(), read_argument(node)?)?;
+        write_result(params, p)
     }
 
     Call fn cuGraphAddMemFreeNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr
     ) {
-        add(node, graph, nodes, count, |_| Ok(Op::Free(dptr)))
+        add(node, graph, nodes, count, |_| Ok(Operation::Free(dptr)))
     }
 
     Call fn cuGraphAddNode(
@@ -436,44 +449,44 @@ driver_calls! {
     }
 
     Call fn cuGraphNodeSetParams(node: CUgraphNode, params: *mut CUgraphNodeParams) {
-        set(node, |state| any_op(state, &take(params)?))
+        set(node, |state| any_op(state, &read_argument(params)?))
     }
 
     Call fn cuGraphNodeSetParams_v2(node: CUgraphNode, params: *mut CUgraphNodeParams) {
-        set(node, |state| any_op(state, &take(params)?))
+        set(node, |state| any_op(state, &read_argument(params)?))
     }
 
     Call fn cuGraphKernelNodeSetParams(node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        set(node, |state| kernel_op(state, &widen(take(params)?)))
+        set(node, |state| kernel_op(state, &widen(read_argument(params)?)))
     }
 
     Call fn cuGraphKernelNodeSetParams_v2(node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS) {
-        set(node, |state| kernel_op(state, &take(params)?))
+        set(node, |state| kernel_op(state, &read_argument(params)?))
     }
 
     Call fn cuGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CUDA_MEMCPY3D) {
-        set(node, |_| copy_op(&take(params)?))
+        set(node, |_| copy_op(&read_argument(params)?))
     }
 
     Call fn cuGraphMemsetNodeSetParams(node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS) {
-        set(node, |_| Ok(Op::Fill(Fill::from_parameters(&take(params)?)?)))
+        set(node, |_| Ok(Operation::Fill(MemoryFill::from_parameters(&read_argument(params)?)?)))
     }
 
     Call fn cuGraphHostNodeSetParams(node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) {
-        set(node, |_| host_op(&take(params)?))
+        set(node, |_| host_op(&read_argument(params)?))
     }
 
     Call fn cuGraphEventRecordNodeSetEvent(node: CUgraphNode, handle: CUevent) {
-        set(node, |state| event(state, handle).map(Op::Record))
+        set(node, |state| event(state, handle).map(Operation::RecordEvent))
     }
 
     Call fn cuGraphEventWaitNodeSetEvent(node: CUgraphNode, handle: CUevent) {
-        set(node, |state| event(state, handle).map(Op::Wait))
+        set(node, |state| event(state, handle).map(Operation::WaitEvent))
     }
 
     Call fn cuGraphKernelNodeGetParams(node: CUgraphNode, params: *mut CUDA_KERNEL_NODE_PARAMS_v1) {
         let p = kernel_params(&state(), node)?;
-        put(params, CUDA_KERNEL_NODE_PARAMS_v1 {
+        write_result(params, CUDA_KERNEL_NODE_PARAMS_v1 {
             func: p.func,
             grid: p.grid,
             block: p.block,
@@ -484,27 +497,27 @@ driver_calls! {
     }
 
     Call fn cuGraphKernelNodeGetParams_v2(node: CUgraphNode, params: *mut CUDA_KERNEL_NODE_PARAMS) {
-        put(params, kernel_params(&state(), node)?)
+        write_result(params, kernel_params(&state(), node)?)
     }
 
     Call fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEMCPY3D) {
         match &state().definitions.node(node)?.op {
-            Op::Copy(copy) => put(params, copy_params(copy)),
+            Operation::Copy(copy) => write_result(params, copy_params(copy)),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphMemsetNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEMSET_NODE_PARAMS) {
         match &state().definitions.node(node)?.op {
-            Op::Fill(fill) => put(params, fill.to_parameters()),
+            Operation::Fill(fill) => write_result(params, fill.to_parameters()),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphHostNodeGetParams(node: CUgraphNode, params: *mut CUDA_HOST_NODE_PARAMS) {
         match &state().definitions.node(node)?.op {
-            Op::Host { function, data, .. } => {
-                put(params, CUDA_HOST_NODE_PARAMS { function: Some(*function), userData: *data as *mut _ })
+            Operation::Host { function, data, .. } => {
+                write_result(params, CUDA_HOST_NODE_PARAMS { function: Some(*function), userData: *data as *mut _ })
             }
             _ => Err(Status::INVALID_VALUE),
         }
@@ -512,21 +525,21 @@ driver_calls! {
 
     Call fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
         match &state().definitions.node(node)?.op {
-            Op::Record(found) => put(event, *found),
+            Operation::RecordEvent(found) => write_result(event, *found),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
         match &state().definitions.node(node)?.op {
-            Op::Wait(found) => put(event, *found),
+            Operation::WaitEvent(found) => write_result(event, *found),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
         match &state().definitions.node(node)?.op {
-            Op::Alloc { address, bytes, device, .. } => put(params, CUDA_MEM_ALLOC_NODE_PARAMS {
+            Operation::Alloc { address, bytes, device, .. } => write_result(params, CUDA_MEM_ALLOC_NODE_PARAMS {
                 poolProps: CUmemPoolProps {
                     allocType: ALLOCATION_PINNED,
                     handleTypes: 0,
@@ -547,13 +560,13 @@ driver_calls! {
 
     Call fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, dptr: *mut CUdeviceptr) {
         match &state().definitions.node(node)?.op {
-            Op::Free(address) => put(dptr, *address),
+            Operation::Free(address) => write_result(dptr, *address),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphKernelNodeSetAttribute(node: CUgraphNode, number: c_uint, value: *const [u64; 8]) {
-        let value = take(value)?;
+        let value = read_argument(value)?;
         // The other attributes order streams, and a node has no stream.
         if matches!(number, 0 | 3 | 6 | 7 | 12) || number > 18 {
             return Err(Status::INVALID_VALUE);
@@ -563,15 +576,15 @@ driver_calls! {
 
     Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
         match &state().definitions.node(node)?.op {
-            Op::Kernel(launch) if number <= 18 =>
-                put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
+            Operation::Kernel(launch) if number <= 18 =>
+                write_result(value, launch.attributes.get(&number).copied().unwrap_or_default()),
             _ => Err(Status::INVALID_VALUE),
         }
     }
 
     Call fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) {
         let mut state = state();
-        let Op::Kernel(launch) = &state.definitions.node(from)?.op else { return Err(Status::INVALID_VALUE) };
+        let Operation::Kernel(launch) = &state.definitions.node(from)?.op else { return Err(Status::INVALID_VALUE) };
         let attributes = launch.attributes.clone();
         set_attributes(&mut state, to, |own| *own = attributes)
     }

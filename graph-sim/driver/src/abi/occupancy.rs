@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::base::config::device;
 use crate::base::device::MULTIPROCESSORS;
-use crate::base::pointer::{put, take};
+use crate::base::pointer::{read_argument, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUfunction, CUlaunchConfig, CUoccupancyB2DSize};
 use crate::call::driver_calls;
@@ -32,7 +32,7 @@ fn best(
         let threads = size.min(most);
         // SAFETY: the program passed the function to be called with this argument.
         let shared = of_block
-            .map_or(shared, |of_block| crate::base::callback::outside(|| unsafe { of_block(threads) }));
+            .map_or(shared, |of_block| crate::base::callback::call_program(|| unsafe { of_block(threads) }));
         let count = resident_blocks(&state(), function, threads, shared)?;
         let busy = count * threads as usize;
         if busy > found.0 {
@@ -40,15 +40,15 @@ fn best(
         }
         size -= 32;
     }
-    put(grid, found.2 as c_int * MULTIPROCESSORS)?;
-    put(block, found.1)
+    write_result(grid, found.2 as c_int * MULTIPROCESSORS)?;
+    write_result(block, found.1)
 }
 
 driver_calls! {
     Call fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
         count: *mut c_int, function: CUfunction, block: c_int, shared: usize
     ) {
-        put(count, resident_blocks(&state(), function, block, shared)? as c_int)
+        write_result(count, resident_blocks(&state(), function, block, shared)? as c_int)
     }
 
     Call fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
@@ -57,7 +57,7 @@ driver_calls! {
         if flags > 1 {
             return Err(Status::INVALID_VALUE);
         }
-        put(count, resident_blocks(&state(), function, block, shared)? as c_int)
+        write_result(count, resident_blocks(&state(), function, block, shared)? as c_int)
     }
 
     Call fn cuOccupancyMaxPotentialBlockSize(
@@ -87,21 +87,21 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         let each = (device.shared / count as u32).saturating_sub(device.shared_reserved) & !127;
-        put(bytes, (each.min(device.shared_of_block) as usize).saturating_sub(own))
+        write_result(bytes, (each.min(device.shared_of_block) as usize).saturating_sub(own))
     }
 
     Call fn cuOccupancyMaxPotentialClusterSize(size: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
-        take(config)?;
+        read_argument(config)?;
         state().code.function(function)?;
-        put(size, 8)
+        write_result(size, 8)
     }
 
     Call fn cuOccupancyMaxActiveClusters(count: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
-        let config = take(config)?;
+        let config = read_argument(config)?;
         let threads = config.block.iter().fold(1u32, |all, &size| all.saturating_mul(size));
         let each = resident_blocks(
             &state(), function, c_int::try_from(threads).unwrap_or(0), config.sharedMemBytes as usize
         )?;
-        put(count, each as c_int * MULTIPROCESSORS / 8)
+        write_result(count, each as c_int * MULTIPROCESSORS / 8)
     }
 }

@@ -4,11 +4,11 @@ use std::ffi::c_uint;
 
 use crate::base::config::device;
 use crate::base::log;
-use crate::base::pointer::take_all;
+use crate::base::pointer::read_array;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUDA_BATCH_MEM_OP_NODE_PARAMS, CUDA_EXT_SEM_NODE_PARAMS, CUstreamBatchMemOpParams};
 use crate::state::State;
-use crate::state::op::{MemoryOperation, MemoryWork, Op};
+use crate::state::operation::{MemoryOperation, MemoryOperationKind, Operation};
 
 /// `CU_STREAM_WAIT_VALUE_FLUSH`.
 const FLUSH: c_uint = 1 << 30;
@@ -26,7 +26,7 @@ fn operation(p: &CUstreamBatchMemOpParams) -> Result<Option<MemoryOperation>> {
         _ => return Err(Status::INVALID_VALUE),
     };
     if bytes == 8 && !device().has_wide_memory_operations() {
-        return Err(log::say(
+        return Err(log::log_error(
             Status::NOT_SUPPORTED,
             "a memory operation of eight bytes, which this device lacks",
         ));
@@ -36,32 +36,36 @@ fn operation(p: &CUstreamBatchMemOpParams) -> Result<Option<MemoryOperation>> {
     }
     let work = match (waits, p.flags) {
         (true, flags) => match flags & !FLUSH {
-            0 => MemoryWork::WaitReached,
-            1 => MemoryWork::WaitEqual,
-            2 => MemoryWork::WaitAnd,
-            3 => MemoryWork::WaitNor,
+            0 => MemoryOperationKind::WaitReached,
+            1 => MemoryOperationKind::WaitEqual,
+            2 => MemoryOperationKind::WaitAnd,
+            3 => MemoryOperationKind::WaitNor,
             _ => return Err(Status::INVALID_VALUE),
         },
-        (false, 0 | NO_BARRIER) => MemoryWork::Write,
+        (false, 0 | NO_BARRIER) => MemoryOperationKind::Write,
         (false, _) => return Err(Status::INVALID_VALUE),
     };
     let value = if bytes == 4 { p.value & u64::from(u32::MAX) } else { p.value };
     Ok(Some(MemoryOperation { work, bytes, address: p.address, value }))
 }
 
-pub(super) fn operations(list: *const CUstreamBatchMemOpParams, count: c_uint, flags: c_uint) -> Result<Op> {
+pub(super) fn operations(
+    list: *const CUstreamBatchMemOpParams,
+    count: c_uint,
+    flags: c_uint,
+) -> Result<Operation> {
     /// The maximum number of operations in a batch.
-    const MOST: c_uint = 256;
-    if flags != 0 || count == 0 || count > MOST {
+    const MAX_OPERATIONS: c_uint = 256;
+    if flags != 0 || count == 0 || count > MAX_OPERATIONS {
         return Err(Status::INVALID_VALUE);
     }
-    let all = take_all(list, count as usize)?;
+    let all = read_array(list, count as usize)?;
     let all: Vec<_> = all.iter().map(operation).collect::<Result<_>>()?;
-    Ok(Op::Memory(all.into_iter().flatten().collect()))
+    Ok(Operation::MemoryOperations(all.into_iter().flatten().collect()))
 }
 
 /// Returns the operation of a batch memory operation node.
-pub(super) fn memory_op(state: &State, p: &CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Result<Op> {
+pub(super) fn memory_op(state: &State, p: &CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Result<Operation> {
     state.context(p.ctx)?;
     operations(p.paramArray, p.count, p.flags)
 }
@@ -69,7 +73,7 @@ pub(super) fn memory_op(state: &State, p: &CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Res
 /// Returns the semaphores of a node with their values.
 pub(super) fn semaphores(state: &State, p: &CUDA_EXT_SEM_NODE_PARAMS) -> Result<Vec<(u64, u64)>> {
     let count = p.numExtSems as usize;
-    let (handles, values) = (take_all(p.extSemArray, count)?, take_all(p.paramsArray, count)?);
+    let (handles, values) = (read_array(p.extSemArray, count)?, read_array(p.paramsArray, count)?);
     if handles.iter().any(|&handle| state.semaphores.get(handle).is_none()) {
         return Err(Status::INVALID_HANDLE);
     }

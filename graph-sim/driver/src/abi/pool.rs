@@ -5,7 +5,7 @@
 use std::ffi::{c_uint, c_void};
 
 use crate::base::config::are_peers;
-use crate::base::pointer::{put, take, take_all};
+use crate::base::pointer::{read_argument, read_array, write_result};
 use crate::base::status::Status;
 use crate::base::types::{
     ALLOCATION_PINNED, CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool,
@@ -18,13 +18,13 @@ driver_calls! {
     Call fn cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, dev: CUdevice) {
         let state = state();
         let device = state.device(dev)?;
-        put(pool, state.devices[device].default_pool)
+        write_result(pool, state.devices[device].default_pool)
     }
 
     Call fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) {
         let state = state();
         let device = state.device(dev)?;
-        put(pool, state.devices[device].current_pool)
+        write_result(pool, state.devices[device].current_pool)
     }
 
     Call fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) {
@@ -38,18 +38,18 @@ driver_calls! {
     }
 
     Call fn cuMemPoolCreate(pool: *mut CUmemoryPool, props: *const CUmemPoolProps) {
-        let props = take(props)?;
+        let props = read_argument(props)?;
         if pool.is_null() || props.allocType != ALLOCATION_PINNED {
             return Err(Status::INVALID_VALUE);
         }
         if props.handleTypes != 0 || props.location.kind != LOCATION_DEVICE {
-            crate::base::console::say_once("shared and host memory pools are not simulated".to_owned());
+            crate::base::console::print_once("shared and host memory pools are not simulated".to_owned());
             return Err(Status::NOT_SUPPORTED);
         }
         let mut state = state();
         let device = state.device(props.location.id)?;
         let made = state.pools.insert(Pool::new(device, false));
-        put(pool, made)
+        write_result(pool, made)
     }
 
     Release fn cuMemPoolDestroy(pool: CUmemoryPool) {
@@ -76,12 +76,12 @@ driver_calls! {
         let state = state();
         let entry = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
         match number {
-            1..=3 => put(value.cast(), entry.reuse[number as usize - 1]),
-            4 => put(value.cast(), entry.threshold),
-            5 => put(value.cast(), entry.reserved.0),
-            6 => put(value.cast(), entry.reserved.1),
-            7 => put(value.cast(), entry.used.0),
-            8 => put(value.cast(), entry.used.1),
+            1..=3 => write_result(value.cast(), entry.reuse[number as usize - 1]),
+            4 => write_result(value.cast(), entry.threshold),
+            5 => write_result(value.cast(), entry.reserved.0),
+            6 => write_result(value.cast(), entry.reserved.1),
+            7 => write_result(value.cast(), entry.used.0),
+            8 => write_result(value.cast(), entry.used.1),
             _ => Err(Status::INVALID_VALUE),
         }
     }
@@ -90,10 +90,10 @@ driver_calls! {
         let mut state = state();
         let entry = state.pools.get_mut(pool).ok_or(Status::INVALID_VALUE)?;
         match number {
-            1..=3 => entry.reuse[number as usize - 1] = take(value.cast())?,
-            4 => entry.threshold = take(value.cast())?,
-            6 if take(value.cast::<u64>())? == 0 => entry.reserved.1 = entry.reserved.0,
-            8 if take(value.cast::<u64>())? == 0 => entry.used.1 = entry.used.0,
+            1..=3 => entry.reuse[number as usize - 1] = read_argument(value.cast())?,
+            4 => entry.threshold = read_argument(value.cast())?,
+            6 if read_argument(value.cast::<u64>())? == 0 => entry.reserved.1 = entry.reserved.0,
+            8 if read_argument(value.cast::<u64>())? == 0 => entry.used.1 = entry.used.0,
             _ => return Err(Status::INVALID_VALUE),
         }
         Ok(())
@@ -102,7 +102,7 @@ driver_calls! {
     Call fn cuMemPoolSetAccess(pool: CUmemoryPool, descs: *const CUmemAccessDesc, count: usize) {
         let mut state = state();
         let own = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
-        for desc in take_all(descs, count)? {
+        for desc in read_array(descs, count)? {
             if desc.location.kind != LOCATION_DEVICE || !matches!(desc.flags, 0 | 3) {
                 return Err(Status::INVALID_VALUE);
             }
@@ -126,7 +126,7 @@ driver_calls! {
     Call fn cuMemPoolGetAccess(flags: *mut c_uint, pool: CUmemoryPool, location: *mut CUmemLocation) {
         let state = state();
         let entry = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
-        let device = state.device(take(location)?.id)?;
-        put(flags, if device == entry.device || entry.access.contains(&device) { 3 } else { 0 })
+        let device = state.device(read_argument(location)?.id)?;
+        write_result(flags, if device == entry.device || entry.access.contains(&device) { 3 } else { 0 })
     }
 }

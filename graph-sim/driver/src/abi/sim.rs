@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 use crate::base::faults;
 use crate::base::note::Note;
-use crate::base::pointer::{put, take, take_all};
+use crate::base::pointer::{read_argument, read_array, write_result};
 use crate::base::registers;
 use crate::base::report;
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUcontext, CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode, CUstream};
-use crate::call::{Kind, enter};
+use crate::call::{CallKind, enter};
 use crate::memory;
 use crate::state::graph::Buffer;
-use crate::state::members::{Along, Members, WHOLE};
-use crate::state::op::Op;
+use crate::state::members::{MemberLayout, Members, WHOLE_NODE};
+use crate::state::operation::Operation;
 use crate::state::state;
 use crate::stream::enqueue;
 
@@ -56,7 +56,7 @@ pub struct Text {
 
 impl Text {
     fn read(self) -> Result<String> {
-        let bytes = take_all(self.start.cast::<u8>(), self.bytes)?;
+        let bytes = read_array(self.start.cast::<u8>(), self.bytes)?;
         String::from_utf8(bytes).map_err(|_| Status::INVALID_VALUE)
     }
 }
@@ -87,10 +87,10 @@ pub struct SimMember {
 }
 
 /// The maximum number of registers per thread, on every device.
-const MOST_REGISTERS: c_uint = 255;
+const MAX_REGISTERS: c_uint = 255;
 
 /// Flag of a buffer whose live range is within the graph.
-const PLANNED: c_uint = 1;
+const PLANNED_FLAG: c_uint = 1;
 
 fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
     Ok(Note { name: name.read()?, file: file.read()?, line })
@@ -98,7 +98,7 @@ fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file: Text, line: c_uint) -> u32 {
-    enter("cuweaveSimNameNode", false, Kind::Basic, &mut || {
+    enter("cuweaveSimNameNode", false, CallKind::Basic, &mut || {
         let note = note(name, file, line)?;
         state().definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.note = Some(note);
         Ok(())
@@ -112,18 +112,18 @@ pub unsafe extern "C" fn cuweaveSimNameMembers(
     members: *const SimMember,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimNameMembers", false, Kind::Basic, &mut || {
-        let told = take_all(members, count)?;
-        let along = match axis {
-            0 => Along::Flat(told.iter().map(|member| member.first).collect()),
-            1 | 2 => Along::Axis(axis as usize),
+    enter("cuweaveSimNameMembers", false, CallKind::Basic, &mut || {
+        let told = read_array(members, count)?;
+        let layout = match axis {
+            0 => MemberLayout::Flat(told.iter().map(|member| member.first).collect()),
+            1 | 2 => MemberLayout::Axis(axis as usize),
             _ => return Err(Status::INVALID_VALUE),
         };
         let notes = told.iter().map(|member| note(member.name, member.file, member.line));
-        let members = Members { notes: notes.collect::<Result<Vec<_>>>()?, along };
+        let members = Members { notes: notes.collect::<Result<Vec<_>>>()?, layout };
         let mut state = state();
         let node = state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
-        let Op::Kernel(launch) = &node.op else { return Err(Status::INVALID_VALUE) };
+        let Operation::Kernel(launch) = &node.op else { return Err(Status::INVALID_VALUE) };
         members.blocks(launch.grid).ok_or(Status::INVALID_VALUE)?;
         node.members = Some(Arc::new(members));
         Ok(())
@@ -137,15 +137,15 @@ pub unsafe extern "C" fn cuweaveSimMoveMembers(
     firsts: *const c_uint,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimMoveMembers", false, Kind::Basic, &mut || {
-        let firsts = take_all(firsts, count)?;
+    enter("cuweaveSimMoveMembers", false, CallKind::Basic, &mut || {
+        let firsts = read_array(firsts, count)?;
         let mut state = state();
         let node = state.exec_mut(exec)?.find(node)?;
-        let (Op::Kernel(launch), Some(members)) = (&node.op, &mut node.members) else {
+        let (Operation::Kernel(launch), Some(members)) = (&node.op, &mut node.members) else {
             return Err(Status::INVALID_VALUE);
         };
-        let moved = Members { along: Along::Flat(firsts), ..Members::clone(members) };
-        if matches!(members.along, Along::Axis(_)) || moved.blocks(launch.grid).is_none() {
+        let moved = Members { layout: MemberLayout::Flat(firsts), ..Members::clone(members) };
+        if matches!(members.layout, MemberLayout::Axis(_)) || moved.blocks(launch.grid).is_none() {
             return Err(Status::INVALID_VALUE);
         }
         *members = Arc::new(moved);
@@ -155,27 +155,27 @@ pub unsafe extern "C" fn cuweaveSimMoveMembers(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimBuffer) -> u32 {
-    enter("cuweaveSimAddBuffer", false, Kind::Basic, &mut || {
-        let buffer = take(buffer)?;
-        let nodes = take_all(buffer.users, buffer.count)?;
+    enter("cuweaveSimAddBuffer", false, CallKind::Basic, &mut || {
+        let buffer = read_argument(buffer)?;
+        let nodes = read_array(buffer.users, buffer.count)?;
         let members = match buffer.members.is_null() {
-            true => vec![WHOLE; nodes.len()],
-            false => take_all(buffer.members, buffer.count)?,
+            true => vec![WHOLE_NODE; nodes.len()],
+            false => read_array(buffer.members, buffer.count)?,
         };
         let note = note(buffer.name, buffer.file, buffer.line)?;
         let mut state = state();
         for (&user, &member) in nodes.iter().zip(&members) {
             let node = state.definitions.node(user)?;
             let count = node.members.as_ref().map_or(0, |members| members.notes.len());
-            if !state.definitions.around(node.graph).any(|outer| outer == graph)
-                || member != WHOLE && member as usize >= count
+            if !state.definitions.enclosing_graphs(node.graph).any(|outer| outer == graph)
+                || member != WHOLE_NODE && member as usize >= count
             {
                 return Err(Status::INVALID_VALUE);
             }
         }
         let users = nodes.into_iter().zip(members).collect();
         buffer.address.checked_add(buffer.bytes).ok_or(Status::INVALID_VALUE)?;
-        let planned = buffer.flags & PLANNED != 0;
+        let planned = buffer.flags & PLANNED_FLAG != 0;
         let (address, bytes) = (buffer.address, buffer.bytes);
         let number = state.id();
         state.definitions.graph_mut(graph)?.buffers.push(Buffer {
@@ -196,8 +196,8 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
     addresses: *const CUdeviceptr,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimMoveBuffers", false, Kind::Basic, &mut || {
-        let addresses = take_all(addresses, count)?;
+    enter("cuweaveSimMoveBuffers", false, CallKind::Basic, &mut || {
+        let addresses = read_array(addresses, count)?;
         let mut state = state();
         let shape = &mut state.exec_mut(exec)?.shape;
         let fits = |(buffer, address): (&Buffer, &u64)| address.checked_add(buffer.bytes).is_some();
@@ -224,7 +224,7 @@ pub struct SimAccess {
 }
 
 /// Flag of an access that writes.
-const WRITES: c_uint = 1;
+const WRITES_FLAG: c_uint = 1;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimHostAccesses(
@@ -233,12 +233,12 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
     accesses: *const SimAccess,
     count: usize,
 ) -> u32 {
-    enter("cuweaveSimHostAccesses", false, Kind::Basic, &mut || {
-        let told = take_all(accesses, count)?;
+    enter("cuweaveSimHostAccesses", false, CallKind::Basic, &mut || {
+        let told = read_array(accesses, count)?;
         let range = |access: &SimAccess| {
             let end = access.address.checked_add(access.bytes).ok_or(Status::INVALID_VALUE)?;
             let flags =
-                if access.flags & WRITES != 0 { memory::READ | memory::WRITTEN } else { memory::READ };
+                if access.flags & WRITES_FLAG != 0 { memory::READ | memory::WRITTEN } else { memory::READ };
             Ok((access.address, end, flags))
         };
         let touched: Vec<_> = told.iter().map(range).collect::<Result<_>>()?;
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
             0 => &mut state.definitions.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.op,
             exec => &mut state.exec_mut(exec)?.find(node)?.op,
         };
-        let Op::Host { touched: of_node, .. } = op else { return Err(Status::INVALID_VALUE) };
+        let Operation::Host { touched: of_node, .. } = op else { return Err(Status::INVALID_VALUE) };
         *of_node = touched;
         Ok(())
     })
@@ -255,21 +255,21 @@ pub unsafe extern "C" fn cuweaveSimHostAccesses(
 
 /// Enqueues a rendezvous in a stream, or captures it as a host node.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuweaveSimLaunchMeeting(
+pub unsafe extern "C" fn cuweaveSimLaunchRendezvous(
     stream: CUstream,
     poll: Option<unsafe extern "C" fn(*mut c_void) -> c_uint>,
     data: *mut c_void,
 ) -> u32 {
-    enter("cuweaveSimLaunchMeeting", false, Kind::Basic, &mut || {
+    enter("cuweaveSimLaunchRendezvous", false, CallKind::Basic, &mut || {
         let poll = poll.ok_or(Status::INVALID_VALUE)?;
-        enqueue(stream, &Op::Meeting { poll, data: data as usize })
+        enqueue(stream, &Operation::Rendezvous { poll, data: data as usize })
     })
 }
 
 /// Records that the host accesses managed memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, writes: c_uint) -> u32 {
-    enter("cuweaveSimTouch", false, Kind::Basic, &mut || {
+    enter("cuweaveSimTouch", false, CallKind::Basic, &mut || {
         let end = address.checked_add(bytes).ok_or(Status::INVALID_VALUE)?;
         state().memory.count_host_access(address, end, writes != 0);
         Ok(())
@@ -280,33 +280,40 @@ pub unsafe extern "C" fn cuweaveSimTouch(address: CUdeviceptr, bytes: u64, write
 /// copied by faults, prefetched, discarded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimPages(counts: *mut [u64; 6]) -> u32 {
-    enter("cuweaveSimPages", false, Kind::Basic, &mut || {
+    enter("cuweaveSimPages", false, CallKind::Basic, &mut || {
         let found = memory::pages::counts();
         let faults = [found.device_faults, found.host_faults];
-        put(counts, [faults[0], faults[1], found.migrated, found.copied, found.prefetched, found.discarded])
+        write_result(
+            counts,
+            [faults[0], faults[1], found.migrated, found.copied, found.prefetched, found.discarded],
+        )
     })
 }
 
 /// Writes the number of pages of managed memory that were evicted because a device's memory was full.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimEvicted(pages: *mut u64) -> u32 {
-    enter("cuweaveSimEvicted", false, Kind::Basic, &mut || put(pages, memory::pages::counts().evicted))
+    enter("cuweaveSimEvicted", false, CallKind::Basic, &mut || {
+        write_result(pages, memory::pages::counts().evicted)
+    })
 }
 
 /// Writes the number of pages of managed memory in the memory of a device, or of the host if `device` is -1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimResident(device: c_int, pages: *mut u64) -> u32 {
-    enter("cuweaveSimResident", false, Kind::Basic, &mut || put(pages, state().memory.resident(device)))
+    enter("cuweaveSimResident", false, CallKind::Basic, &mut || {
+        write_result(pages, state().memory.resident(device))
+    })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) -> u32 {
-    enter("cuweaveSimNameMemory", false, Kind::Basic, &mut || state().memory.name(address, name.read()?))
+    enter("cuweaveSimNameMemory", false, CallKind::Basic, &mut || state().memory.name(address, name.read()?))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
-    enter("cuweaveSimSeed", false, Kind::Basic, &mut || {
+    enter("cuweaveSimSeed", false, CallKind::Basic, &mut || {
         state().options.seed = seed;
         Ok(())
     })
@@ -314,7 +321,7 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
-    enter("cuweaveSimParallel", false, Kind::Basic, &mut || {
+    enter("cuweaveSimParallel", false, CallKind::Basic, &mut || {
         state().options.parallel = parallel != 0;
         Ok(())
     })
@@ -323,8 +330,8 @@ pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
 /// Sets the registers per thread of the kernels whose names begin with a prefix; 0 removes the setting.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32 {
-    enter("cuweaveSimRegisters", false, Kind::Basic, &mut || {
-        if count > MOST_REGISTERS {
+    enter("cuweaveSimRegisters", false, CallKind::Basic, &mut || {
+        if count > MAX_REGISTERS {
             return Err(Status::INVALID_VALUE);
         }
         registers::assume(prefix.read()?, count);
@@ -334,7 +341,7 @@ pub unsafe extern "C" fn cuweaveSimRegisters(prefix: Text, count: c_uint) -> u32
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
-    enter("cuweaveSimFail", false, Kind::Basic, &mut || {
+    enter("cuweaveSimFail", false, CallKind::Basic, &mut || {
         let call = call.read()?;
         let known =
             super::symbols::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
@@ -358,7 +365,7 @@ pub unsafe extern "C" fn cuweaveSimCalls(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
     data: *mut u8,
 ) -> u32 {
-    enter("cuweaveSimCalls", false, Kind::Basic, &mut || {
+    enter("cuweaveSimCalls", false, CallKind::Basic, &mut || {
         let hear = hear.ok_or(Status::INVALID_VALUE)?;
         for (name, count) in faults::calls().into_iter().filter(|call| !call.0.starts_with("cuweave")) {
             let name = Text { start: name.as_ptr().cast(), bytes: name.len() };
@@ -374,10 +381,16 @@ pub unsafe extern "C" fn cuweaveSimCalls(
 /// device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
-    enter("cuweaveSimLive", false, Kind::Basic, &mut || {
+    enter("cuweaveSimLive", false, CallKind::Basic, &mut || {
         let state = state();
-        let kept =
-            |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant | memory::Kind::Mapped);
+        let kept = |kind| {
+            !matches!(
+                kind,
+                memory::AllocationKind::Variable
+                    | memory::AllocationKind::Constant
+                    | memory::AllocationKind::Mapped
+            )
+        };
         let (mut allocations, mut bytes) = state.memory.count_mappings();
         for found in state.memory.iter().filter(|found| kept(found.kind)) {
             allocations += 1;
@@ -387,7 +400,7 @@ pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
             (state.definitions.graphs.len(), state.definitions.nodes.len(), state.execs.len());
         let (events, streams, modules) = (state.events.len(), state.streams.len(), state.code.modules.len());
         let all = [graphs, nodes, execs, events, streams, modules, allocations].map(|count| count as u64);
-        put(counts, [all[0], all[1], all[2], all[3], all[4], all[5], all[6], bytes])
+        write_result(counts, [all[0], all[1], all[2], all[3], all[4], all[5], all[6], bytes])
     })
 }
 
@@ -399,7 +412,7 @@ pub unsafe extern "C" fn cuweaveSimReports(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, c_uint, Text, Text)>,
     data: *mut u8,
 ) -> u32 {
-    enter("cuweaveSimReports", false, Kind::Basic, &mut || {
+    enter("cuweaveSimReports", false, CallKind::Basic, &mut || {
         let hear = hear.ok_or(Status::INVALID_VALUE)?;
         for report in report::reports(forget != 0) {
             let nodes = report.nodes.join("\n");
@@ -415,8 +428,8 @@ pub unsafe extern "C" fn cuweaveSimReports(
 /// Sets the timeout in milliseconds of a launch that waits for a value or a semaphore.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimPatience(milliseconds: u64) -> u32 {
-    enter("cuweaveSimPatience", false, Kind::Basic, &mut || {
-        state().options.patience = milliseconds;
+    enter("cuweaveSimPatience", false, CallKind::Basic, &mut || {
+        state().options.wait_timeout_ms = milliseconds;
         Ok(())
     })
 }
@@ -453,7 +466,7 @@ pub unsafe extern "C" fn cuweaveSimTakeTrace(
         let name = Text { start: call.name.as_ptr().cast(), bytes: call.name.len() };
         let (arguments, count) = (call.arguments.as_ptr(), call.arguments.len());
         // SAFETY: the crate `cuweave-sim` of the same build passed the function and its data.
-        unsafe { hear(data, call.thread, name, arguments, count, call.result, call.made) };
+        unsafe { hear(data, call.thread, name, arguments, count, call.result, call.created) };
     }
     0
 }

@@ -7,7 +7,7 @@ use std::sync::MutexGuard;
 use std::time::Instant;
 
 use crate::base::log;
-use crate::base::pointer::{offer, put, take_all};
+use crate::base::pointer::{read_array, write_optional, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{
     CUcontext, CUdevice, CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUhostFn, CUstream, STREAM_LEGACY,
@@ -17,10 +17,10 @@ use crate::call::driver_calls;
 use crate::graph::capture;
 use crate::state::capture::{ACTIVE, exchange_mode};
 use crate::state::graph::full;
-use crate::state::op::Op;
+use crate::state::operation::Operation;
 use crate::state::{Event, State, Stream, state};
 use crate::stream::enqueue;
-use crate::work::meeting::until;
+use crate::work::waits::poll_until;
 
 fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
     if stream.is_null() || flags & !1 != 0 {
@@ -29,19 +29,22 @@ fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
     let mut state = state();
     let context = state.current()?;
     let priority = priority.clamp(-5, 0);
-    put(stream, state.streams.insert(Stream { context, flags, priority }))
+    write_result(stream, state.streams.insert(Stream { context, flags, priority }))
 }
 
 /// Waits until a context is no longer held.
-pub(super) fn let_go(state: MutexGuard<'static, State>, context: u64) -> Result {
-    let (_state, over) = until(state, |state| !state.held.contains(&context));
+pub(super) fn wait_until_released(state: MutexGuard<'static, State>, context: u64) -> Result {
+    let (_state, over) = poll_until(state, |state| !state.held.contains(&context));
     if over { Ok(()) } else { Err(Status::LAUNCH_TIMEOUT) }
 }
 
 fn record(state: &mut State, event: CUevent, stream: CUstream) -> Result {
     let context = state.stream_context(stream)?;
     if state.events.get(event).ok_or(Status::INVALID_HANDLE)?.context != context {
-        return Err(log::say(Status::INVALID_HANDLE, "an event is recorded in a stream of another context"));
+        return Err(log::log_error(
+            Status::INVALID_HANDLE,
+            "an event is recorded in a stream of another context",
+        ));
     }
     let captured = state.captures.record(stream);
     let entry = state.events.get_mut(event).ok_or(Status::INVALID_HANDLE)?;
@@ -62,7 +65,7 @@ fn elapsed(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Result {
     }
     let (Some(start), Some(end)) = (start.recorded, end.recorded) else { return Err(Status::INVALID_HANDLE) };
     let seconds = if end >= start { (end - start).as_secs_f32() } else { -(start - end).as_secs_f32() };
-    put(milliseconds, seconds * 1000.0)
+    write_result(milliseconds, seconds * 1000.0)
 }
 
 /// Writes the results of a capture query, in the order of `cuStreamGetCaptureInfo_v3`.
@@ -83,35 +86,35 @@ fn capture_info(
     let mut state = state();
     state.stream_context(stream)?;
     let (code, number) = state.captures.status(stream);
-    put(status, code)?;
+    write_result(status, code)?;
     // Measured: the id of an invalidated capture is not reported.
     if code != ACTIVE {
         return Ok(());
     }
-    offer(id, number);
-    let Some(capture) = state.captures.of(stream) else { return Ok(()) };
-    offer(graph, capture.graph);
+    write_optional(id, number);
+    let Some(capture) = state.captures.of_stream(stream) else { return Ok(()) };
+    write_optional(graph, capture.graph);
     let last = capture.streams.get(&stream).cloned().unwrap_or_default();
-    offer(count, last.len());
+    write_optional(count, last.len());
     ARRAYS.with_borrow_mut(|arrays| {
         *arrays = last.into_iter().unzip();
-        offer(nodes, arrays.0.as_ptr());
-        offer(edges, arrays.1.as_ptr());
+        write_optional(nodes, arrays.0.as_ptr());
+        write_optional(edges, arrays.1.as_ptr());
     });
     Ok(())
 }
 
 fn update_capture(stream: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint) -> Result {
-    let nodes = take_all(nodes, count)?;
+    let nodes = read_array(nodes, count)?;
     let mut state = state();
-    let graph = state.captures.of(stream).ok_or(Status::ILLEGAL_STATE)?.graph;
+    let graph = state.captures.of_stream(stream).ok_or(Status::ILLEGAL_STATE)?.graph;
     for &node in &nodes {
         if state.definitions.node(node)?.graph != graph {
             return Err(Status::INVALID_VALUE);
         }
     }
-    let capture = state.captures.of(stream).ok_or(Status::ILLEGAL_STATE)?;
-    capture.given.extend(&nodes);
+    let capture = state.captures.of_stream(stream).ok_or(Status::ILLEGAL_STATE)?;
+    capture.manual_dependencies.extend(&nodes);
     let last = capture.streams.get_mut(&stream).ok_or(Status::ILLEGAL_STATE)?;
     if flags == 1 {
         last.clear();
@@ -140,8 +143,8 @@ driver_calls! {
         // The work of the stream is done, so managed memory returns to its default association at once.
         state.memory.detach(stream);
         // A stream that joined another stream's capture may be destroyed.
-        if let Some(capture) = state.captures.of(stream).filter(|capture| capture.origin == stream) {
-            capture.broken = true;
+        if let Some(capture) = state.captures.of_stream(stream).filter(|capture| capture.origin == stream) {
+            capture.invalidated = true;
         }
         Ok(())
     }
@@ -150,7 +153,7 @@ driver_calls! {
         let mut state = state();
         let context = state.stream_context(stream)?;
         state.captures.refuse(stream)?;
-        let_go(state, context)
+        wait_until_released(state, context)
     }
 
     Call fn cuStreamQuery(stream: CUstream) {
@@ -168,8 +171,8 @@ driver_calls! {
         state.stream_context(stream)?;
         let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
         let (captured, recorded) = (entry.captured.clone(), entry.recorded.is_some());
-        if flags & 1 != 0 && state.captures.of(stream).is_some() {
-            return capture::capture(&mut state, stream, &Op::Wait(event)).map(drop);
+        if flags & 1 != 0 && state.captures.of_stream(stream).is_some() {
+            return capture::capture(&mut state, stream, &Operation::WaitEvent(event)).map(drop);
         }
         if !recorded && captured.is_none() {
             // A wait for an event that was never recorded does nothing.
@@ -181,29 +184,29 @@ driver_calls! {
     Call fn cuStreamGetFlags(stream: CUstream, flags: *mut c_uint) {
         let state = state();
         state.stream_context(stream)?;
-        put(flags, state.streams.get(stream).map_or(0, |stream| stream.flags))
+        write_result(flags, state.streams.get(stream).map_or(0, |stream| stream.flags))
     }
 
     Call fn cuStreamGetPriority(stream: CUstream, priority: *mut c_int) {
         let state = state();
         state.stream_context(stream)?;
-        put(priority, state.streams.get(stream).map_or(0, |stream| stream.priority))
+        write_result(priority, state.streams.get(stream).map_or(0, |stream| stream.priority))
     }
 
     Call fn cuStreamGetId(stream: CUstream, id: *mut u64) {
         state().stream_context(stream)?;
-        put(id, stream)
+        write_result(id, stream)
     }
 
     Call fn cuStreamGetCtx(stream: CUstream, pctx: *mut CUcontext) {
         let context = state().stream_context(stream)?;
-        put(pctx, context)
+        write_result(pctx, context)
     }
 
     Call fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice) {
         let state = state();
         let context = state.stream_context(stream)?;
-        put(device, state.context(context)?.device as CUdevice)
+        write_result(device, state.context(context)?.device as CUdevice)
     }
 
     Call fn cuStreamAddCallback(
@@ -219,13 +222,13 @@ driver_calls! {
         }
         drop(state);
         // SAFETY: the program passed the callback to be called with this data.
-        crate::base::callback::outside(|| unsafe { callback(stream, 0, data) });
+        crate::base::callback::call_program(|| unsafe { callback(stream, 0, data) });
         Ok(())
     }
 
     Call fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void) {
         let function = function.ok_or(Status::INVALID_VALUE)?;
-        enqueue(stream, &Op::Host { function, data: data as usize, touched: Vec::new() })
+        enqueue(stream, &Operation::Host { function, data: data as usize, touched: Vec::new() })
     }
 
     Call fn cuLaunchHostFunc_v2(stream: CUstream, function: CUhostFn, data: *mut c_void, mode: c_uint) {
@@ -233,7 +236,7 @@ driver_calls! {
         if mode > 1 {
             return Err(Status::INVALID_VALUE);
         }
-        enqueue(stream, &Op::Host { function, data: data as usize, touched: Vec::new() })
+        enqueue(stream, &Operation::Host { function, data: data as usize, touched: Vec::new() })
     }
 
     Call fn cuEventCreate(event: *mut CUevent, flags: c_uint) {
@@ -242,7 +245,7 @@ driver_calls! {
         }
         let mut state = state();
         let context = state.current()?;
-        put(event, state.events.insert(Event { context, flags, recorded: None, captured: None }))
+        write_result(event, state.events.insert(Event { context, flags, recorded: None, captured: None }))
     }
 
     Release fn cuEventDestroy_v2(event: CUevent) {
@@ -258,9 +261,9 @@ driver_calls! {
         if flags & !1 != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        if flags & 1 != 0 && state.captures.of(stream).is_some() {
+        if flags & 1 != 0 && state.captures.of_stream(stream).is_some() {
             state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
-            return capture::capture(&mut state, stream, &Op::Record(event)).map(drop);
+            return capture::capture(&mut state, stream, &Operation::RecordEvent(event)).map(drop);
         }
         record(&mut state, event, stream)
     }
@@ -283,7 +286,7 @@ driver_calls! {
             (None, None) => Ok(()),
             (None, Some(_)) => {
                 let context = entry.context;
-                let_go(state, context)
+                wait_until_released(state, context)
             }
         }
     }
@@ -297,11 +300,11 @@ driver_calls! {
     }
 
     Call fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
-        let wanted = crate::base::pointer::take(mode)?;
+        let wanted = crate::base::pointer::read_argument(mode)?;
         if wanted > 2 {
             return Err(Status::INVALID_VALUE);
         }
-        put(mode, exchange_mode(wanted))
+        write_result(mode, exchange_mode(wanted))
     }
 
     Call fn cuStreamBeginCapture_v2(stream: CUstream, mode: c_uint) {
@@ -315,10 +318,10 @@ driver_calls! {
         stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize,
         mode: c_uint
     ) {
-        let nodes = take_all(nodes, count)?;
+        let nodes = read_array(nodes, count)?;
         if mode > 2
             || !data.is_null()
-                && take_all(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default())
+                && read_array(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default())
         {
             return Err(Status::INVALID_VALUE);
         }
@@ -334,16 +337,16 @@ driver_calls! {
     Call fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {
         let ended = capture::end(&mut state(), stream);
         if ended.is_err() {
-            offer(graph, 0);
+            write_optional(graph, 0);
         }
-        put(graph, ended?)
+        write_result(graph, ended?)
     }
 
     Call fn cuStreamIsCapturing(stream: CUstream, status: *mut c_uint) {
         let mut state = state();
         state.stream_context(stream)?;
         let (code, _) = state.captures.status(stream);
-        put(status, code)
+        write_result(status, code)
     }
 
     Call fn cuStreamGetCaptureInfo(stream: CUstream, status: *mut c_uint, id: *mut u64) {

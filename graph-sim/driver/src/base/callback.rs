@@ -7,7 +7,7 @@ thread_local! {
 }
 
 /// Calls a function of the program from inside the driver. The function must not call the driver.
-pub fn outside<T>(function: impl FnOnce() -> T) -> T {
+pub fn call_program<T>(function: impl FnOnce() -> T) -> T {
     let before = IN_CALLBACK.replace(true);
     let result = function();
     IN_CALLBACK.set(before);
@@ -15,6 +15,6 @@ pub fn outside<T>(function: impl FnOnce() -> T) -> T {
 }
 
 /// Returns true if the calling thread is inside a program function that the driver called.
-pub fn is_inside() -> bool {
+pub fn is_in_callback() -> bool {
     IN_CALLBACK.get()
 }

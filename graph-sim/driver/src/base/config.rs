@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::device::Device;
+use super::device::DeviceLimits;
 
 /// Returns the number of hardware threads. Cached: the standard library reads system files on each call, which
 /// takes longer than a small launch.
@@ -16,7 +16,7 @@ pub struct Config {
     /// The simulated CUDA version.
     pub version: (u32, u32),
     /// The compute capability and limits of the devices.
-    pub device: Device,
+    pub device: DeviceLimits,
     /// The number of devices.
     pub devices: u32,
     /// The memory of each device in bytes.
@@ -34,7 +34,7 @@ pub struct Config {
     /// True if reading bytes that nothing has written is an error.
     pub initialised: bool,
     /// The maximum number of instructions per thread.
-    pub instructions: u64,
+    pub max_instructions: u64,
     /// True if the devices support managed memory.
     pub managed: bool,
     /// True if host and devices may access managed memory concurrently.
@@ -42,18 +42,18 @@ pub struct Config {
     /// True if the devices support multicast objects.
     pub multicast: bool,
     /// The maximum number of loop iterations in one launch, summed over its loops.
-    pub turns: u64,
+    pub max_iterations: u64,
     /// The timeout in milliseconds of a launch that waits for a value or a semaphore.
-    pub patience: u64,
+    pub wait_timeout_ms: u64,
 }
 
 /// The default memory of a device: that of an H200.
-const MEMORY: u64 = 150_000_000_000;
+const DEFAULT_MEMORY: u64 = 150_000_000_000;
 /// The maximum memory of a device. The device address range is shared by all devices.
 const MAX_MEMORY: u64 = 1 << 46;
 
 /// The default device.
-const H200: Device = match Device::of((9, 0)) {
+const DEFAULT_DEVICE: DeviceLimits = match DeviceLimits::from_capability((9, 0)) {
     Some(device) => device,
     None => panic!("9.0 is known"),
 };
@@ -74,9 +74,9 @@ fn version(text: &str) -> Option<(u32, u32)> {
     (((12, 0)..(100, 0)).contains(&version) && version.1 < 10).then_some(version)
 }
 
-fn device_of(text: &str) -> Option<Device> {
+fn device_of(text: &str) -> Option<DeviceLimits> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
-    Device::of((major.parse().ok()?, minor.parse().ok()?))
+    DeviceLimits::from_capability((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Parses a byte count with an optional suffix `K`, `M`, `G` or `T` (powers of 1,024), such as `64M`.
@@ -129,25 +129,25 @@ pub fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
-        device: variable("CUWEAVE_SIM_CAPABILITY", H200, device_of),
+        device: variable("CUWEAVE_SIM_CAPABILITY", DEFAULT_DEVICE, device_of),
         devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
-        memory: variable("CUWEAVE_SIM_MEMORY", MEMORY, bytes),
+        memory: variable("CUWEAVE_SIM_MEMORY", DEFAULT_MEMORY, bytes),
         peers: variable("CUWEAVE_SIM_PEERS", None, pairs),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
         strict: variable("CUWEAVE_SIM_STRICT", false, flag),
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
         initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
-        instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
+        max_instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
         managed: variable("CUWEAVE_SIM_MANAGED", true, flag),
         concurrent: variable("CUWEAVE_SIM_CONCURRENT", true, flag),
         multicast: variable("CUWEAVE_SIM_MULTICAST", true, flag),
-        turns: variable("CUWEAVE_SIM_TURNS", 1 << 20, |text| text.parse().ok()),
-        patience: variable("CUWEAVE_SIM_PATIENCE", 10_000, |text| text.parse().ok()),
+        max_iterations: variable("CUWEAVE_SIM_ITERATIONS", 1 << 20, |text| text.parse().ok()),
+        wait_timeout_ms: variable("CUWEAVE_SIM_TIMEOUT", 10_000, |text| text.parse().ok()),
     })
 }
 
-pub fn device() -> Device {
+pub fn device() -> DeviceLimits {
     config().device
 }
 

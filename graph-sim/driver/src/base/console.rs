@@ -11,9 +11,9 @@ pub fn print(text: &str) {
 }
 
 /// Prints a line, unless the same line was printed before.
-pub fn say_once(text: String) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+pub fn print_once(text: String) {
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
     if !said.contains(&text) {
         print(&text);
         said.insert(text);

@@ -6,7 +6,7 @@ pub const MULTIPROCESSORS: i32 = 132;
 /// The limits of a compute capability, from the CUDA C++ Programming Guide, "Technical Specifications per Compute
 /// Capability".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Device {
+pub struct DeviceLimits {
     /// Major and minor version.
     pub capability: (u32, u32),
     /// Shared memory of a multiprocessor in bytes.
@@ -23,9 +23,9 @@ pub struct Device {
 
 const KIB: u32 = 1 << 10;
 
-impl Device {
+impl DeviceLimits {
     /// Returns the device of a capability; `None` if the capability is unknown.
-    pub const fn of(capability: (u32, u32)) -> Option<Device> {
+    pub const fn from_capability(capability: (u32, u32)) -> Option<DeviceLimits> {
         let [shared, shared_of_block, threads, blocks] = match capability {
             (5, 0) => [64, 48, 2048, 32],
             (5, 2) => [96, 48, 2048, 32],
@@ -40,7 +40,7 @@ impl Device {
             (12, 0) | (12, 1) => [100, 99, 1536, 24],
             _ => return None,
         };
-        Some(Device {
+        Some(DeviceLimits {
             capability,
             shared: shared * KIB,
             shared_of_block: shared_of_block * KIB,
@@ -78,12 +78,12 @@ impl Device {
     /// Returns the maximum size of a kernel's parameters in bytes. `target` is the target of the code, encoded as
     /// by [`Self::number`]. CUDA 12.1 introduced the larger limit, for Volta and newer. The PTX manual also
     /// requires PTX 8.1, but driver 580 (CUDA 13.0) loads older PTX with more than 4,096 bytes.
-    pub fn most_parameters(&self, driver: (u32, u32), target: u32) -> u64 {
+    pub fn max_parameter_bytes(&self, driver: (u32, u32), target: u32) -> u64 {
         if driver >= (12, 1) && self.number() >= 70 && target >= 70 { 32_764 } else { 4096 }
     }
 
     /// Returns true if PTX for a target compiles for this device. `name` is the part after `sm_`.
-    pub fn takes_target(&self, name: &str) -> bool {
+    pub fn accepts_target(&self, name: &str) -> bool {
         let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let Ok(number) = digits.parse::<u32>() else { return true };
         match &name[digits.len()..] {
@@ -97,13 +97,13 @@ impl Device {
 
 #[cfg(test)]
 mod tests {
-    use super::Device;
+    use super::DeviceLimits;
 
     #[test]
     fn code_for_newer_devices_is_not_taken() {
         let takes = |capability, names: &[&str]| -> Vec<bool> {
-            let device = Device::of(capability).unwrap();
-            names.iter().map(|name| device.takes_target(name)).collect()
+            let device = DeviceLimits::from_capability(capability).unwrap();
+            names.iter().map(|name| device.accepts_target(name)).collect()
         };
         let names = ["75", "80", "86", "90", "90a", "100", "100a", "100f", "103f"];
         let [no, yes] = [false, true];
@@ -111,13 +111,14 @@ mod tests {
         assert_eq!(takes((8, 0), &names), [yes, yes, no, no, no, no, no, no, no]);
         assert_eq!(takes((9, 0), &names), [yes, yes, yes, yes, yes, no, no, no, no]);
         assert_eq!(takes((10, 3), &names), [yes, yes, yes, yes, no, yes, no, yes, yes]);
-        assert_eq!(Device::of((9, 5)), None);
+        assert_eq!(DeviceLimits::from_capability((9, 5)), None);
     }
 
     #[test]
     fn many_parameters_need_volta_and_cuda_12_1() {
-        let most =
-            |capability, driver, target| Device::of(capability).unwrap().most_parameters(driver, target);
+        let most = |capability, driver, target| {
+            DeviceLimits::from_capability(capability).unwrap().max_parameter_bytes(driver, target)
+        };
         assert_eq!(most((9, 0), (13, 0), 70), 32_764);
         assert_eq!(most((9, 0), (12, 0), 70), 4096);
         assert_eq!(most((9, 0), (13, 0), 61), 4096);

@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use super::status::Status;
 
-struct Fault {
+struct PendingFault {
     /// The number of calls before the one that fails.
     left: u64,
     status: Status,
 }
 
-static FAULTS: Mutex<BTreeMap<String, Vec<Fault>>> = Mutex::new(BTreeMap::new());
+static FAULTS: Mutex<BTreeMap<String, Vec<PendingFault>>> = Mutex::new(BTreeMap::new());
 
 /// The number of calls of each function so far.
 static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
@@ -24,7 +24,7 @@ pub fn calls() -> BTreeMap<&'static str, u64> {
 /// Makes the `nth` call of `call` from now on fail with `status`. Counts from 1.
 pub fn add(call: &str, nth: u64, status: Status) {
     let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
-    faults.entry(call.to_owned()).or_default().push(Fault { left: nth.max(1) - 1, status });
+    faults.entry(call.to_owned()).or_default().push(PendingFault { left: nth.max(1) - 1, status });
 }
 
 /// Removes all pending faults and returns their number.
@@ -34,7 +34,7 @@ pub fn clear() -> usize {
 }
 
 /// Counts a call. Returns the injected error if this call must fail.
-pub fn strike(call: &'static str) -> Option<Status> {
+pub fn count_call(call: &'static str) -> Option<Status> {
     *CALLS.lock().unwrap_or_else(PoisonError::into_inner).entry(call).or_default() += 1;
     let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
     if faults.is_empty() {

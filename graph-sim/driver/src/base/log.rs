@@ -9,7 +9,7 @@ use super::status::Status;
 pub type Callback = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_char, usize);
 
 /// The number of lines kept. The real driver's buffer holds some hundreds.
-const KEPT: usize = 256;
+const MAX_LINES: usize = 256;
 
 struct Log {
     /// The number of lines ever written. The C interface uses it as its iterator.
@@ -27,10 +27,10 @@ static LOG: Mutex<Log> = Mutex::new(Log {
 });
 
 /// Logs an error and returns it.
-pub fn say(status: Status, text: impl Into<String>) -> Status {
+pub fn log_error(status: Status, text: impl Into<String>) -> Status {
     let line = format!("[{}] {}", status.name(), text.into());
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
-    if log.lines.len() == KEPT {
+    if log.lines.len() == MAX_LINES {
         log.lines.pop_front();
     }
     log.lines.push_back(line.clone());
@@ -41,7 +41,7 @@ pub fn say(status: Status, text: impl Into<String>) -> Status {
         let mut text = line.clone().into_bytes();
         text.push(0);
         // SAFETY: the program registered this function to be called with this argument.
-        super::callback::outside(|| unsafe {
+        super::callback::call_program(|| unsafe {
             callback(data as *mut c_void, 0, text.as_mut_ptr().cast(), text.len() - 1)
         });
     }

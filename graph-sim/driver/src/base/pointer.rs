@@ -3,7 +3,7 @@
 use super::status::{Result, Status};
 
 /// Writes a result. Returns an error if the pointer is null.
-pub fn put<T>(place: *mut T, value: T) -> Result {
+pub fn write_result<T>(place: *mut T, value: T) -> Result {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
@@ -13,12 +13,12 @@ pub fn put<T>(place: *mut T, value: T) -> Result {
 }
 
 /// Writes an optional result. Does nothing if the pointer is null.
-pub fn offer<T>(place: *mut T, value: T) {
-    let _ = put(place, value);
+pub fn write_optional<T>(place: *mut T, value: T) {
+    let _ = write_result(place, value);
 }
 
 /// Reads an argument. Returns an error if the pointer is null.
-pub fn take<T: Copy>(place: *const T) -> Result<T> {
+pub fn read_argument<T: Copy>(place: *const T) -> Result<T> {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }
@@ -27,7 +27,7 @@ pub fn take<T: Copy>(place: *const T) -> Result<T> {
 }
 
 /// Reads an array of `count` elements. Returns an error if the pointer is null and `count` is not 0.
-pub fn take_all<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
+pub fn read_array<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
     if count == 0 {
         return Ok(Vec::new());
     }
@@ -39,7 +39,7 @@ pub fn take_all<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
 }
 
 /// Reads a C string.
-pub fn take_text(place: *const std::ffi::c_char) -> Result<String> {
+pub fn read_text(place: *const std::ffi::c_char) -> Result<String> {
     if place.is_null() {
         return Err(Status::INVALID_VALUE);
     }

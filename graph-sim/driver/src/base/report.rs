@@ -17,21 +17,21 @@ pub struct Report {
 }
 
 /// The maximum number of reports kept.
-const KEPT: usize = 1000;
+const MAX_REPORTS: usize = 1000;
 
 static REPORTS: Mutex<Vec<Report>> = Mutex::new(Vec::new());
 
 impl Report {
     /// Prints the report and keeps it. A warning that every iteration or launch repeats is printed once.
-    pub fn file(self) {
+    pub fn submit(self) {
         if self.status == Status::SUCCESS {
-            super::console::say_once(format!("warning[{}]: {}", self.kind, self.text));
+            super::console::print_once(format!("warning[{}]: {}", self.kind, self.text));
         } else {
             super::console::print(&format!("error[{}]: {}", self.kind, self.text));
-            super::log::say(self.status, format!("{}: {}", self.kind, self.text));
+            super::log::log_error(self.status, format!("{}: {}", self.kind, self.text));
         }
         let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
-        if reports.len() < KEPT {
+        if reports.len() < MAX_REPORTS {
             reports.push(self);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// A finished driver call.
 #[derive(Debug)]
-pub struct Call {
+pub struct TracedCall {
     /// The number of the calling thread.
     pub thread: u64,
     pub name: &'static str,
@@ -13,14 +13,14 @@ pub struct Call {
     pub arguments: Vec<u64>,
     pub result: u32,
     /// The handle or address that the call created; 0 if it created none.
-    pub made: u64,
+    pub created: u64,
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
-static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
+static CALLS: Mutex<Vec<TracedCall>> = Mutex::new(Vec::new());
 
 /// The functions whose first argument points to the created handle or address.
-const MAKERS: [&str; 16] = [
+const CREATING_CALLS: [&str; 16] = [
     "cuCtxGetCurrent",
     "cuEventCreate",
     "cuGraphConditionalHandleCreate",
@@ -49,7 +49,7 @@ pub fn set(on: bool) {
 }
 
 /// Returns the recorded calls and clears them.
-pub fn take() -> Vec<Call> {
+pub fn take() -> Vec<TracedCall> {
     std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -67,7 +67,7 @@ pub fn keep(name: &'static str, arguments: Vec<u64>, result: u32) {
     static THREADS: AtomicU64 = AtomicU64::new(1);
     thread_local!(static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed));
     let place = arguments.first().copied().unwrap_or(0);
-    let made = if result == 0 && place != 0 && MAKERS.contains(&name) {
+    let created = if result == 0 && place != 0 && CREATING_CALLS.contains(&name) {
         // SAFETY: a successful call has written there. The capture mode has four bytes.
         unsafe {
             let place = std::ptr::with_exposed_provenance::<u8>(place as usize);
@@ -81,6 +81,6 @@ pub fn keep(name: &'static str, arguments: Vec<u64>, result: u32) {
     } else {
         0
     };
-    let call = Call { thread: THREAD.with(|thread| *thread), name, arguments, result, made };
+    let call = TracedCall { thread: THREAD.with(|thread| *thread), name, arguments, result, created };
     CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
 }

@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::explain::{ActorPosition, describe_pre_wait, why_unordered};
-use super::order::Order;
-use super::past::Past;
+use super::order::LaunchOrder;
+use super::past_actors::PastActors;
 use super::points::Phase;
-use super::users::{Users, overlaps};
+use super::users::{BufferUsers, report_overlaps};
 use crate::base::report::Report;
 use crate::base::status::Status;
 use crate::interp::PreWait;
 use crate::memory::{ATOMIC, LIFE, PRE_WAIT, READ, Touched, WRITTEN, access_word};
-use crate::state::exec::Shape;
+use crate::state::exec::ExecShape;
 
 /// The accesses to a range of bytes, as actors.
 #[derive(Clone)]
-pub(super) struct Cell {
+pub(super) struct AccessCell {
     pub end: u64,
     /// The actor that allocated the bytes, or that freed the previous allocation there.
     pub life: Option<usize>,
@@ -33,9 +33,9 @@ pub(super) struct Cell {
     pub fresh: bool,
 }
 
-impl Cell {
-    fn untouched(end: u64) -> Cell {
-        Cell { end, life: None, writer: None, atomics: Vec::new(), readers: Vec::new(), fresh: false }
+impl AccessCell {
+    fn untouched(end: u64) -> AccessCell {
+        AccessCell { end, life: None, writer: None, atomics: Vec::new(), readers: Vec::new(), fresh: false }
     }
 
     /// Records an access to bytes that were touched before.
@@ -43,7 +43,7 @@ impl Cell {
         match flags {
             READ if self.readers.contains(&node) => {}
             READ => self.readers.push(node),
-            LIFE => *self = Cell { life: Some(node), ..Cell::untouched(self.end) },
+            LIFE => *self = AccessCell { life: Some(node), ..AccessCell::untouched(self.end) },
             ATOMIC => {
                 if !self.atomics.contains(&node) {
                     self.atomics.push(node);
@@ -60,8 +60,8 @@ impl Cell {
     }
 
     /// Returns the cell of bytes that are touched for the first time.
-    fn first(end: u64, node: usize, flags: u8) -> Cell {
-        let mut cell = Cell::untouched(end);
+    fn first(end: u64, node: usize, flags: u8) -> AccessCell {
+        let mut cell = AccessCell::untouched(end);
         match flags {
             READ => cell.readers.push(node),
             ATOMIC => cell.atomics.push(node),
@@ -80,60 +80,60 @@ struct Accessor {
 
 /// The checks of one launch.
 pub struct Checker<'a> {
-    pub(super) shape: &'a Shape,
+    pub(super) shape: &'a ExecShape,
     pub(super) names: &'a dyn Fn(usize) -> String,
-    pub(super) order: Order<'a>,
+    pub(super) order: LaunchOrder<'a>,
     /// The instructions of each kernel that touched memory before its wait.
     pub(super) pre_wait: BTreeMap<usize, Vec<PreWait>>,
-    pub(super) cells: BTreeMap<u64, Cell>,
+    pub(super) cells: BTreeMap<u64, AccessCell>,
     /// The pairs reported so far. Each pair is reported once.
     pub(super) reported: BTreeSet<(usize, usize)>,
-    pub(super) users: &'a Users<'a>,
+    pub(super) users: &'a BufferUsers<'a>,
     /// For each buffer, true if its live range has begun.
     pub(super) begun: Vec<bool>,
     /// The allocations that hold planned buffers.
     pub(super) arenas: Vec<Range<u64>>,
     /// The actors of earlier loop iterations.
-    pub(super) past: Past,
+    pub(super) past: PastActors,
     pub reports: Vec<Report>,
 }
 
 impl<'a> Checker<'a> {
     /// Returns the checker of a launch. `arenas` are the allocations that hold planned buffers.
-    pub fn new(users: &'a Users, names: &'a dyn Fn(usize) -> String, arenas: Vec<Range<u64>>) -> Self {
+    pub fn new(users: &'a BufferUsers, names: &'a dyn Fn(usize) -> String, arenas: Vec<Range<u64>>) -> Self {
         let shape = users.shape;
         Checker {
             shape,
             names,
-            order: Order::of(shape),
+            order: LaunchOrder::from_shape(shape),
             pre_wait: BTreeMap::new(),
             cells: BTreeMap::new(),
             reported: BTreeSet::new(),
             users,
             begun: vec![false; shape.buffers.len()],
             arenas,
-            past: Past::default(),
-            reports: overlaps(shape, names),
+            past: PastActors::default(),
+            reports: report_overlaps(shape, names),
         }
     }
 
     /// Records the start of a node. Must be called after its predecessors along programmatic edges have started.
     pub fn start(&mut self, node: usize) {
-        if let Order::Kernels(points) = &mut self.order {
+        if let LaunchOrder::Kernels(points) = &mut self.order {
             points.start(node, &self.shape.full[node], &self.shape.programmatic[node]);
         }
     }
 
     /// Records the wait of a node. Must be called after all its predecessors have ended.
-    pub fn meet(&mut self, node: usize) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.meet(node, &self.shape.programmatic[node]);
+    pub fn record_wait(&mut self, node: usize) {
+        if let LaunchOrder::Kernels(points) = &mut self.order {
+            points.record_wait(node, &self.shape.programmatic[node]);
         }
     }
 
     /// Records the end of a node. `waited` is true if the node executed its wait.
     pub fn end(&mut self, node: usize, waited: bool) {
-        if let Order::Kernels(points) = &mut self.order {
+        if let LaunchOrder::Kernels(points) = &mut self.order {
             points.end(node, waited);
         }
     }
@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Records and checks the bytes that an actor touched. `place` names the allocation at an address.
-    pub fn touched(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
+    pub fn record_accesses(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
             if flags & LIFE != 0 {
                 self.access(actor, Phase::PostWait, start, end, LIFE, place);
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Splits the cell that contains an address.
-    pub(super) fn cut(&mut self, address: u64) {
+    pub(super) fn split_cell(&mut self, address: u64) {
         if let Some((&start, cell)) = self.cells.range_mut(..address).next_back()
             && cell.end > address
         {
@@ -189,8 +189,8 @@ impl<'a> Checker<'a> {
         place: &dyn Fn(u64) -> String,
     ) {
         self.note_touched(start, end);
-        self.cut(start);
-        self.cut(end);
+        self.split_cell(start);
+        self.split_cell(end);
         let mut cells = std::mem::take(&mut self.cells);
         let mut conflicts: Vec<(Accessor, Range<u64>)> = Vec::new();
         let mut gaps = Vec::new();
@@ -202,7 +202,7 @@ impl<'a> Checker<'a> {
             at = cell.end;
             let unordered = |other: usize| {
                 let (first, second) = (self.node_of(other), self.node_of(node));
-                other != node && (first == second || !self.order.before(first, second, phase))
+                other != node && (first == second || !self.order.precedes(first, second, phase))
             };
             let mut conflict = |actor, flags| conflicts.push((Accessor { actor, flags }, from..cell.end));
             if let Some(life) = cell.life.filter(|&life| unordered(life)) {
@@ -230,10 +230,10 @@ impl<'a> Checker<'a> {
         }
         self.cells = cells;
         for (from, end) in gaps {
-            self.cells.insert(from, Cell::first(end, node, flags));
+            self.cells.insert(from, AccessCell::first(end, node, flags));
         }
         if flags == WRITTEN || flags == LIFE {
-            self.join(start, end);
+            self.merge_cells(start, end);
         }
         for (other, bytes) in conflicts {
             self.conflict(other, Accessor { actor: node, flags }, bytes, place);
@@ -241,7 +241,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Merges the cells of a written range. They differ only in their ranges.
-    fn join(&mut self, start: u64, end: u64) {
+    fn merge_cells(&mut self, start: u64, end: u64) {
         let inside: Vec<(u64, u64, Option<usize>)> =
             self.cells.range(start..end).map(|(&at, cell)| (at, cell.end, cell.life)).collect();
         let mut first = start;
@@ -356,20 +356,20 @@ mod tests {
         #[test]
         fn races_are_found_under_every_schedule(program in program(), seed in any::<u64>()) {
             let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
-            let shape = Shape::of(predecessors.clone(), Vec::new());
+            let shape = ExecShape::with_full_edges(predecessors.clone(), Vec::new());
             let mut racy = BTreeSet::new();
             for a in 0..program.len() {
                 for b in a + 1..program.len() {
-                    if !shape.precedence().before(a, b) && conflict(&program[a].1, &program[b].1) {
+                    if !shape.precedence().precedes(a, b) && conflict(&program[a].1, &program[b].1) {
                         racy.insert((a, b));
                     }
                 }
             }
             let names = |node: usize| node.to_string();
-            let users = Users::new(&shape);
+            let users = BufferUsers::new(&shape);
             let mut checker = Checker::new(&users, &names, Vec::new());
             for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
-                checker.touched(node, &program[node].1, &|_| String::new());
+                checker.record_accesses(node, &program[node].1, &|_| String::new());
             }
             prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
             prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
@@ -392,9 +392,9 @@ mod tests {
                     UsedBuffer { buffer, users }
                 })
                 .collect();
-            let shape = Shape::of(predecessors, buffers);
+            let shape = ExecShape::with_full_edges(predecessors, buffers);
             let line = |a: &[usize], b: &[usize]| {
-                a.iter().all(|&a| b.iter().all(|&b| shape.precedence().before(a, b)))
+                a.iter().all(|&a| b.iter().all(|&b| shape.precedence().precedes(a, b)))
             };
             let wrong = |at: usize| {
                 let UsedBuffer { buffer: a, users } = &shape.buffers[at];
@@ -404,7 +404,7 @@ mod tests {
                 })
             };
             let expected = (0..shape.buffers.len()).any(wrong);
-            prop_assert_eq!(expected, !overlaps(&shape, &|node| node.to_string()).is_empty());
+            prop_assert_eq!(expected, !report_overlaps(&shape, &|node| node.to_string()).is_empty());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Explanations in reports: why two actors of a launch are unordered.
 
 use crate::interp::PreWait;
-use crate::state::exec::Shape;
+use crate::state::exec::ExecShape;
 
 /// An actor's node, and the node that gives its position in the precedence relation: the loop's entry if the
 /// actor is of an earlier iteration.
@@ -32,7 +32,7 @@ pub(super) fn describe_pre_wait(pre_wait: &[PreWait], from: u64, to: u64) -> Str
 
 /// Explains why two actors are unordered. `pre_wait` is true if one of them touched the bytes before its wait.
 pub(super) fn why_unordered(
-    shape: &Shape,
+    shape: &ExecShape,
     names: &dyn Fn(usize) -> String,
     a: ActorPosition,
     b: ActorPosition,
@@ -42,8 +42,8 @@ pub(super) fn why_unordered(
         return "they are launches in one node".to_owned();
     }
     let edges = shape.precedence();
-    if !edges.before(a.position, b.position) && !edges.before(b.position, a.position) {
-        let (outer, other) = shape.scopes.in_common(a.node, b.node);
+    if !edges.precedes(a.position, b.position) && !edges.precedes(b.position, a.position) {
+        let (outer, other) = shape.scopes.lift_to_common_scope(a.node, b.node);
         if (outer, other) != (a.node, b.node) {
             let (outer, other) = (names(outer), names(other));
             return format!("an edge from node {outer} to node {other}, or back, is missing");
@@ -59,10 +59,10 @@ pub(super) fn why_unordered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Checker, Users};
+    use crate::check::{BufferUsers, Checker};
     use crate::memory::Touched;
     use crate::memory::{ATOMIC, PRE_WAIT, READ, WRITTEN};
-    use crate::state::schedule::{Plan, Random, Step};
+    use crate::state::schedule::{Random, Schedule, Step};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -182,9 +182,9 @@ mod tests {
         ) {
             let full: Vec<_> = kernels.iter().map(|kernel| kernel.edges(false)).collect();
             let programmatic: Vec<_> = kernels.iter().map(|kernel| kernel.edges(true)).collect();
-            let plan = Plan::new(&full, &programmatic, Some(Random::new(seed)));
-            let shape = Shape::with(full, programmatic, Vec::new());
-            let (users, names) = (Users::new(&shape), |node: usize| node.to_string());
+            let plan = Schedule::new(&full, &programmatic, Some(Random::new(seed)));
+            let shape = ExecShape::with_edges(full, programmatic, Vec::new());
+            let (users, names) = (BufferUsers::new(&shape), |node: usize| node.to_string());
             let mut checker = Checker::new(&users, &names, Vec::new());
             let mut overlapped = BTreeSet::new();
             for step in plan.order().unwrap() {
@@ -193,15 +193,15 @@ mod tests {
                         checker.start(node);
                         if starts {
                             overlapped.insert(node);
-                            checker.touched(node, &kernels[node].touched(true), &|_| String::new());
+                            checker.record_accesses(node, &kernels[node].touched(true), &|_| String::new());
                         }
                     }
                     Step::Finish(node) => {
-                        checker.meet(node);
+                        checker.record_wait(node);
                         let mut touched =
                             if overlapped.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
                         touched.extend(kernels[node].touched(false));
-                        checker.touched(node, &touched, &|_| String::new());
+                        checker.record_accesses(node, &touched, &|_| String::new());
                         checker.end(node, kernels[node].waits);
                     }
                 }

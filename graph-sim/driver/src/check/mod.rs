@@ -12,18 +12,18 @@
 //! The members of a batched node are actors of their own, unordered with each other.
 //!
 //! The nodes of a conditional node's bodies lie between its entry and its exit. A body may run several times in a
-//! launch; see `turns`.
+//! launch; see `iterations`.
 //!
 //! Buffers that the program described are checked in addition; see `plan`.
 
 mod checker;
 mod explain;
+mod iterations;
 mod order;
-mod past;
+mod past_actors;
 mod plan;
 mod points;
-mod turns;
 mod users;
 
 pub use checker::Checker;
-pub use users::Users;
+pub use users::BufferUsers;

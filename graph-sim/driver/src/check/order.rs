@@ -1,29 +1,29 @@
 //! The precedence of the nodes of a launch.
 
-use super::points::{Phase, Points};
-use crate::state::exec::Shape;
+use super::points::{NodePoints, Phase};
+use crate::state::exec::ExecShape;
 
 /// The precedence relation of a launch.
-pub(super) enum Order<'a> {
+pub(super) enum LaunchOrder<'a> {
     /// All edges are full: the relation is the same in every launch.
-    Edges(&'a Shape),
+    Edges(&'a ExecShape),
     /// There are programmatic edges: the relation depends on which kernels wait.
-    Kernels(Points),
+    Kernels(NodePoints),
 }
 
-impl<'a> Order<'a> {
-    pub fn of(shape: &'a Shape) -> Self {
-        match shape.overlaps() {
-            true => Order::Kernels(Points::new(shape.predecessors.len())),
-            false => Order::Edges(shape),
+impl<'a> LaunchOrder<'a> {
+    pub fn from_shape(shape: &'a ExecShape) -> Self {
+        match shape.has_programmatic_edges() {
+            true => LaunchOrder::Kernels(NodePoints::new(shape.predecessors.len())),
+            false => LaunchOrder::Edges(shape),
         }
     }
 
     /// Returns true if all accesses of `first` precede those that `second` makes in `phase`.
-    pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
+    pub fn precedes(&self, first: usize, second: usize, phase: Phase) -> bool {
         match self {
-            Order::Edges(shape) => shape.precedence().before(first, second),
-            Order::Kernels(points) => points.before(first, second, phase),
+            LaunchOrder::Edges(shape) => shape.precedence().precedes(first, second),
+            LaunchOrder::Kernels(points) => points.precedes(first, second, phase),
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::state::exec::UsedBuffer;
 impl Checker<'_> {
     /// Begins the live ranges of planned buffers at their first user. Returns the buffers whose live range begins
     /// with `node`.
-    pub fn begins(&mut self, node: usize) -> Vec<Range<u64>> {
+    pub fn begin_live_ranges(&mut self, node: usize) -> Vec<Range<u64>> {
         let mut born = Vec::new();
         for at in self.users.uses.get(&node).cloned().unwrap_or_default() {
             let buffer = &self.shape.buffers[at].buffer;
@@ -27,8 +27,8 @@ impl Checker<'_> {
             self.begun[at] = true;
             let (start, end) = (buffer.address, buffer.address + buffer.bytes);
             born.push(start..end);
-            self.cut(start);
-            self.cut(end);
+            self.split_cell(start);
+            self.split_cell(end);
             self.cells.range_mut(start..end).for_each(|(_, cell)| cell.fresh = true);
         }
         born

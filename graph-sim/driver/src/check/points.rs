@@ -18,18 +18,18 @@ pub enum Phase {
 }
 
 /// For each point, the set of nodes that ended before it, as a bit row.
-pub struct Points {
+pub struct NodePoints {
     words: usize,
     rows: Vec<u64>,
     /// The rows of each node's three points. Points with equal sets share a row.
     at: Vec<[u32; 3]>,
 }
 
-impl Points {
+impl NodePoints {
     /// Returns the points of `nodes` nodes that have not started.
     pub fn new(nodes: usize) -> Self {
         let words = nodes.div_ceil(64);
-        Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
+        NodePoints { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
     }
 
     /// Returns the number of rows so far.
@@ -74,7 +74,7 @@ impl Points {
     }
 
     /// Records the wait of a node. Its predecessors along programmatic edges must have ended.
-    pub fn meet(&mut self, node: usize, programmatic: &[usize]) {
+    pub fn record_wait(&mut self, node: usize, programmatic: &[usize]) {
         if programmatic.is_empty() {
             return;
         }
@@ -93,7 +93,7 @@ impl Points {
     }
 
     /// Returns true if all accesses of `first` precede those that `second` makes in `phase`.
-    pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
+    pub fn precedes(&self, first: usize, second: usize, phase: Phase) -> bool {
         let row = match phase {
             Phase::PreWait => self.at[second][0],
             Phase::PostWait => self.at[second][1],
@@ -107,8 +107,8 @@ mod tests {
     use super::*;
 
     /// Returns a chain of four nodes, with programmatic edges into nodes 1 and 2. `waits` tells which nodes wait.
-    fn chain(waits: [bool; 4]) -> Points {
-        let mut points = Points::new(4);
+    fn chain(waits: [bool; 4]) -> NodePoints {
+        let mut points = NodePoints::new(4);
         let edges: [(&[usize], &[usize]); 4] = [(&[], &[]), (&[], &[0]), (&[], &[1]), (&[2], &[])];
         for (node, (full, programmatic)) in edges.into_iter().enumerate() {
             points.start(node, full, programmatic);
@@ -117,7 +117,7 @@ mod tests {
             if !full.is_empty() {
                 points.start(node, full, programmatic);
             }
-            points.meet(node, programmatic);
+            points.record_wait(node, programmatic);
             points.end(node, waits[node]);
         }
         points
@@ -128,28 +128,28 @@ mod tests {
         let points = chain([true; 4]);
         for second in 1..4 {
             for first in 0..second {
-                assert!(points.before(first, second, Phase::PostWait), "{first} {second}");
-                assert_eq!(points.before(first, second, Phase::PreWait), second == 3, "{first} {second}");
+                assert!(points.precedes(first, second, Phase::PostWait), "{first} {second}");
+                assert_eq!(points.precedes(first, second, Phase::PreWait), second == 3, "{first} {second}");
             }
         }
-        assert!(!points.before(2, 1, Phase::PostWait) && !points.before(3, 3, Phase::PostWait));
+        assert!(!points.precedes(2, 1, Phase::PostWait) && !points.precedes(3, 3, Phase::PostWait));
     }
 
     #[test]
     fn who_does_not_wait_breaks_it() {
         let points = chain([true, false, true, true]);
-        assert!(points.before(1, 2, Phase::PostWait) && points.before(1, 3, Phase::PreWait));
-        assert!(!points.before(0, 2, Phase::PostWait) && !points.before(0, 3, Phase::PostWait));
+        assert!(points.precedes(1, 2, Phase::PostWait) && points.precedes(1, 3, Phase::PreWait));
+        assert!(!points.precedes(0, 2, Phase::PostWait) && !points.precedes(0, 3, Phase::PostWait));
     }
 
     #[test]
     fn a_full_edge_before_a_programmatic_one_orders_the_start() {
-        let mut points = Points::new(3);
+        let mut points = NodePoints::new(3);
         points.start(0, &[], &[]);
-        points.meet(0, &[]);
+        points.record_wait(0, &[]);
         points.end(0, true);
         points.start(1, &[0], &[]);
         points.start(2, &[], &[1]);
-        assert!(points.before(0, 2, Phase::PreWait) && !points.before(1, 2, Phase::PreWait));
+        assert!(points.precedes(0, 2, Phase::PreWait) && !points.precedes(1, 2, Phase::PreWait));
     }
 }

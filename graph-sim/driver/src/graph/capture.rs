@@ -9,11 +9,11 @@ use crate::graph::edit;
 use crate::state::State;
 use crate::state::capture::Capture;
 use crate::state::graph::{Dependencies, PROGRAMMATIC, full};
-use crate::state::op::{Fill, Op};
+use crate::state::operation::{MemoryFill, Operation};
 
 /// The launch attribute `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: the kernel may start before its
 /// predecessors in the stream have ended.
-const SERIALIZATION: u32 = 6;
+const PROGRAMMATIC_SERIALIZATION: u32 = 6;
 
 /// Begins a capture into a new graph, or into a graph of the program after some of its nodes.
 pub fn begin(
@@ -29,7 +29,7 @@ pub fn begin(
     if stream != STREAM_PER_THREAD && state.streams.get(stream).is_none() {
         return Err(Status::INVALID_HANDLE);
     }
-    if state.captures.of(stream).is_some() {
+    if state.captures.of_stream(stream).is_some() {
         return Err(Status::ILLEGAL_STATE);
     }
     let graph = match graph {
@@ -39,20 +39,20 @@ pub fn begin(
         }
         None => edit::create_graph(state),
     };
-    let (id, told) = (state.id(), state.definitions.graph(graph)?.id);
+    let (id, reported_id) = (state.id(), state.definitions.graph(graph)?.id);
     let streams = BTreeMap::from([(stream, dependencies)]);
     let thread = std::thread::current().id();
-    let given = BTreeSet::new();
+    let manual_dependencies = BTreeSet::new();
     state.captures.begin(Capture {
         id,
-        told,
+        reported_id,
         origin: stream,
         graph,
         mode,
         thread,
-        broken: false,
+        invalidated: false,
         streams,
-        given,
+        manual_dependencies,
     });
     Ok(())
 }
@@ -60,19 +60,22 @@ pub fn begin(
 /// Ends a capture and returns its graph.
 pub fn end(state: &mut State, stream: u64) -> Result<u64> {
     let capture = state.captures.end(stream)?;
-    let joined = leaves_are_in(state, &capture, stream);
-    if capture.broken || !joined {
+    let joined = are_streams_joined(state, &capture, stream);
+    if capture.invalidated || !joined {
         // A graph passed by the program is removed as well: its handle is invalid afterwards.
         edit::remove_graph(state, capture.graph);
-        let why =
-            if capture.broken { Status::STREAM_CAPTURE_INVALIDATED } else { Status::STREAM_CAPTURE_UNJOINED };
+        let why = if capture.invalidated {
+            Status::STREAM_CAPTURE_INVALIDATED
+        } else {
+            Status::STREAM_CAPTURE_UNJOINED
+        };
         return Err(why);
     }
     Ok(capture.graph)
 }
 
 /// Returns true if all work captured in other streams precedes the last node of the origin stream.
-fn leaves_are_in(state: &State, capture: &Capture, stream: u64) -> bool {
+fn are_streams_joined(state: &State, capture: &Capture, stream: u64) -> bool {
     let last = capture.streams.get(&stream).map_or(&[][..], |last| &last[..]);
     let mut seen: BTreeSet<u64> = last.iter().map(|node| node.0).collect();
     let mut work: Vec<u64> = seen.iter().copied().collect();
@@ -81,42 +84,47 @@ fn leaves_are_in(state: &State, capture: &Capture, stream: u64) -> bool {
         work.extend(node.dependencies.iter().map(|before| before.0).filter(|&before| seen.insert(before)));
     }
     let others = capture.streams.iter().filter(|(other, _)| **other != stream);
-    others.flat_map(|(_, nodes)| nodes).all(|(node, _)| seen.contains(node) || capture.given.contains(node))
+    others
+        .flat_map(|(_, nodes)| nodes)
+        .all(|(node, _)| seen.contains(node) || capture.manual_dependencies.contains(node))
 }
 
 /// Adds an operation to the graph of a stream's capture. Returns false if the stream is not captured.
-pub fn capture(state: &mut State, stream: u64, op: &Op) -> Result<bool> {
-    let Some(capture) = state.captures.of(stream) else { return Ok(false) };
-    if capture.broken {
+pub fn capture(state: &mut State, stream: u64, op: &Operation) -> Result<bool> {
+    let Some(capture) = state.captures.of_stream(stream) else { return Ok(false) };
+    if capture.invalidated {
         return Err(Status::STREAM_CAPTURE_INVALIDATED);
     }
     let (graph, mut dependencies) =
         (capture.graph, capture.streams.get(&stream).cloned().unwrap_or_default());
     let context = state.stream_context(stream)?;
     let node = match op {
-        Op::Child(child) => edit::add_child(state, graph, dependencies, *child, false)?,
-        Op::Kernel(launch) => {
+        Operation::Child(child) => edit::add_child(state, graph, dependencies, *child, false)?,
+        Operation::Kernel(launch) => {
             let mut launch = launch.clone();
             // Nodes have no stream, so the attribute becomes programmatic edges. Devices without them ignore it.
-            let programmatic =
-                launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0);
+            let programmatic = launch
+                .attributes
+                .remove(&PROGRAMMATIC_SERIALIZATION)
+                .is_some_and(|value| value[0] as u32 != 0);
             if programmatic && device().has_programmatic_launch() {
                 for (before, data) in &mut dependencies {
-                    if matches!(state.definitions.node(*before)?.op, Op::Kernel(_)) {
+                    if matches!(state.definitions.node(*before)?.op, Operation::Kernel(_)) {
                         *data = CUgraphEdgeData { from_port: 1, kind: PROGRAMMATIC, ..*data };
                     }
                 }
             }
-            edit::add_node(state, graph, dependencies, Op::Kernel(launch))?
+            edit::add_node(state, graph, dependencies, Operation::Kernel(launch))?
         }
         // The graph may later be launched in a stream of another context.
-        Op::Fill(fill) => {
-            let fill = Fill { context: fill.context.or(Some(context)), ..*fill };
-            edit::add_node(state, graph, dependencies, Op::Fill(fill))?
+        Operation::Fill(fill) => {
+            let fill = MemoryFill { context: fill.context.or(Some(context)), ..*fill };
+            edit::add_node(state, graph, dependencies, Operation::Fill(fill))?
         }
         op => edit::add_node(state, graph, dependencies, op.clone())?,
     };
-    if let Some(last) = state.captures.of(stream).and_then(|capture| capture.streams.get_mut(&stream)) {
+    if let Some(last) = state.captures.of_stream(stream).and_then(|capture| capture.streams.get_mut(&stream))
+    {
         *last = full(&[node]);
     }
     Ok(true)

@@ -6,12 +6,12 @@ use crate::base::config::{config, device};
 use crate::base::log;
 use crate::base::status::{Result, Status};
 use crate::base::types::CUgraphEdgeData;
-use crate::memory::Kind;
+use crate::memory::AllocationKind;
 use crate::state::State;
 use crate::state::definitions::GraphDefinitions;
-use crate::state::graph::{Dependencies, Edge, Graph, Node, Owner, PROGRAMMATIC};
-use crate::state::op::Op;
-use crate::state::place;
+use crate::state::graph::{Dependencies, Edge, Graph, GraphOwner, Node, PROGRAMMATIC};
+use crate::state::operation::Operation;
+use crate::state::placement;
 
 impl GraphDefinitions {
     /// Checks the dependencies of a new node: nodes of the graph, each at most once, with valid edge data.
@@ -19,14 +19,14 @@ impl GraphDefinitions {
         &self,
         graph: u64,
         dependencies: &Dependencies,
-        to: Option<&Op>,
+        to: Option<&Operation>,
     ) -> Result {
         let mut seen = BTreeSet::new();
         for &(node, data) in dependencies {
             let entry = self.node(node)?;
             if entry.graph != graph || !seen.insert(node) {
                 let what = "a dependency that is of another graph, or there twice";
-                return Err(log::say(Status::INVALID_VALUE, what));
+                return Err(log::log_error(Status::INVALID_VALUE, what));
             }
             check_edge(&entry.op, data, to)?;
         }
@@ -63,7 +63,7 @@ impl GraphDefinitions {
     pub fn remove_edges(&mut self, graph: u64, edges: &[Edge]) -> Result {
         self.graph(graph)?;
         if !edges.is_empty() && self.has_memory(graph) {
-            return Err(log::say(
+            return Err(log::log_error(
                 Status::NOT_SUPPORTED,
                 "edges of a graph with memory nodes cannot be removed",
             ));
@@ -92,8 +92,8 @@ pub fn create_graph(state: &mut State) -> u64 {
     let id = state.id();
     state.definitions.graphs.insert(Graph {
         nodes: Vec::new(),
-        place: place::Placement::default(),
-        owner: Owner::Program,
+        place: placement::Placement::default(),
+        owner: GraphOwner::Program,
         execs: 0,
         objects: Vec::new(),
         original: 0,
@@ -103,18 +103,20 @@ pub fn create_graph(state: &mut State) -> u64 {
 }
 
 /// Adds a node. Chooses the address if it is an alloc node.
-pub fn add_node(state: &mut State, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
+pub fn add_node(state: &mut State, graph: u64, dependencies: Dependencies, op: Operation) -> Result<u64> {
     state.definitions.graph(graph)?;
     state.definitions.check_dependencies(graph, &dependencies, Some(&op))?;
-    if op.is_memory() && matches!(state.definitions.graph(graph)?.owner, Owner::Cloned(_) | Owner::Moved(_)) {
-        return Err(log::say(Status::NOT_SUPPORTED, "a memory node for a graph that is a child"));
+    if op.is_memory()
+        && matches!(state.definitions.graph(graph)?.owner, GraphOwner::Cloned(_) | GraphOwner::Moved(_))
+    {
+        return Err(log::log_error(Status::NOT_SUPPORTED, "a memory node for a graph that is a child"));
     }
-    let mut freed = place::Row::default();
+    let mut freed = placement::NodeSet::default();
     for (node, _) in &dependencies {
         freed.join(&state.definitions.node(*node)?.freed);
     }
     let op = match op {
-        Op::Free(address) => {
+        Operation::Free(address) => {
             freed.insert(plan_free(state, graph, address)?);
             op
         }
@@ -156,9 +158,9 @@ fn plan_allocation(state: &mut State, graph: u64, node: u64) -> Result {
     let State { definitions: GraphDefinitions { graphs, nodes, .. }, memory, .. } = state;
     let graph = graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)?;
     let entry = nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
-    if let Op::Alloc { address, bytes, device, .. } = &mut entry.op {
+    if let Operation::Alloc { address, bytes, device, .. } = &mut entry.op {
         if *bytes == 0 {
-            return Err(log::say(Status::INVALID_VALUE, "an allocation of 0 bytes"));
+            return Err(log::log_error(Status::INVALID_VALUE, "an allocation of 0 bytes"));
         }
         if *bytes > memory.total() {
             return Err(Status::OUT_OF_MEMORY);
@@ -170,7 +172,7 @@ fn plan_allocation(state: &mut State, graph: u64, node: u64) -> Result {
 
 /// Records a free node: of the graph's own allocation, or of another graph's that has no free node yet.
 fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
-    let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
+    let no = |what: &str| log::log_error(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
     if state.definitions.graph(graph)?.place.can_free(address) {
         return Ok(state.definitions.graph_mut(graph)?.place.free(address));
     }
@@ -183,7 +185,9 @@ fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
     } else {
         // The allocation may outlive its graph.
         let (left, nodes) = (state.memory.at(address), &state.definitions.nodes);
-        if !left.is_some_and(|found| matches!(found.kind, Kind::Graph(node) if nodes.get(node).is_none())) {
+        if !left.is_some_and(
+            |found| matches!(found.kind, AllocationKind::Graph(node) if nodes.get(node).is_none()),
+        ) {
             return Err(no("where no alloc node's allocation is that no node frees yet"));
         }
     }
@@ -194,7 +198,7 @@ fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
 pub fn destroy_node(state: &mut State, node: u64) -> Result {
     let graph = state.definitions.node(node)?.graph;
     if state.definitions.has_memory(graph) {
-        return Err(log::say(
+        return Err(log::log_error(
             Status::NOT_SUPPORTED,
             "nodes of a graph with memory nodes cannot be destroyed",
         ));
@@ -211,7 +215,7 @@ pub fn destroy_node(state: &mut State, node: u64) -> Result {
         }
     }
     state.definitions.graph_mut(graph)?.nodes.retain(|&other| other != node);
-    if let Op::Conditional(conditional) = &entry.op {
+    if let Operation::Conditional(conditional) = &entry.op {
         state.definitions.release_handle(conditional.handle);
     }
     entry.op.graphs().iter().for_each(|&inner| remove_graph(state, inner));
@@ -221,10 +225,10 @@ pub fn destroy_node(state: &mut State, node: u64) -> Result {
 /// Returns a copy of a graph. The copied nodes record their originals.
 pub fn clone_graph(state: &mut State, graph: u64) -> Result<u64> {
     if state.definitions.has_memory(graph) {
-        return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
+        return Err(log::log_error(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
     }
     if state.definitions.has_conditionals(graph) {
-        return Err(log::say(Status::NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned"));
+        return Err(log::log_error(Status::NOT_SUPPORTED, "a graph with conditional nodes cannot be cloned"));
     }
     let top = create_graph(state);
     let mut work = vec![(graph, top)];
@@ -269,25 +273,25 @@ fn clone_node(state: &mut State, node: u64, to: u64, work: &mut Vec<(u64, u64)>)
     let entry = state.definitions.node(node)?;
     let (mut op, local) = (entry.op.clone(), entry.local);
     let (note, members) = (entry.note.clone(), entry.members.clone());
-    if let Op::Child(child) = &mut op {
+    if let Operation::Child(child) = &mut op {
         let inner = create_graph(state);
         work.push((*child, inner));
         *child = inner;
     }
-    let inner = if let Op::Child(inner) = op { inner } else { 0 };
+    let inner = if let Operation::Child(inner) = op { inner } else { 0 };
     let image = state.definitions.nodes.insert(Node {
         graph: to,
         op,
         dependencies: Vec::new(),
         dependents: Vec::new(),
-        freed: place::Row::default(),
+        freed: placement::NodeSet::default(),
         note,
         members,
         original: node,
         local,
     });
     if let Some(inner) = state.definitions.graphs.get_mut(inner) {
-        inner.owner = Owner::Cloned(image);
+        inner.owner = GraphOwner::Cloned(image);
     }
     Ok(image)
 }
@@ -302,27 +306,27 @@ pub fn add_child(
 ) -> Result<u64> {
     state.definitions.check_dependencies(graph, &dependencies, None)?;
     let inner = state.definitions.graph(child)?;
-    if child == graph || (moved && (inner.owner != Owner::Program || inner.execs > 0)) {
+    if child == graph || (moved && (inner.owner != GraphOwner::Program || inner.execs > 0)) {
         return Err(Status::INVALID_VALUE);
     }
     if !moved && state.definitions.has_memory(child) {
         let what = "a graph with memory nodes can only be moved into a child node";
-        return Err(log::say(Status::NOT_SUPPORTED, what));
+        return Err(log::log_error(Status::NOT_SUPPORTED, what));
     }
     if state.definitions.has_conditionals(child) {
         let what = "a graph with conditional nodes cannot be a child";
-        return Err(log::say(Status::NOT_SUPPORTED, what));
+        return Err(log::log_error(Status::NOT_SUPPORTED, what));
     }
     let inner = if moved { child } else { clone_graph(state, child)? };
-    let node = add_node(state, graph, dependencies, Op::Child(inner))?;
-    let owner = if moved { Owner::Moved(node) } else { Owner::Cloned(node) };
+    let node = add_node(state, graph, dependencies, Operation::Child(inner))?;
+    let owner = if moved { GraphOwner::Moved(node) } else { GraphOwner::Cloned(node) };
     state.definitions.graph_mut(inner)?.owner = owner;
     Ok(node)
 }
 
 /// Destroys a graph on behalf of the program.
 pub fn destroy_graph(state: &mut State, graph: u64) -> Result {
-    if state.definitions.graph(graph)?.owner != Owner::Program {
+    if state.definitions.graph(graph)?.owner != GraphOwner::Program {
         return Err(Status::INVALID_VALUE);
     }
     remove_graph(state, graph);
@@ -338,14 +342,14 @@ pub fn remove_graph(state: &mut State, graph: u64) {
             let Some(op) = state.definitions.nodes.remove(node).map(|node| node.op) else { continue };
             work.extend(op.graphs());
             match op {
-                Op::Free(address) => {
+                Operation::Free(address) => {
                     for (_, other) in state.definitions.graphs.iter_mut() {
                         if other.place.can_free_elsewhere(address) {
                             other.place.free_elsewhere(address, false);
                         }
                     }
                 }
-                Op::Conditional(conditional) => state.definitions.release_handle(conditional.handle),
+                Operation::Conditional(conditional) => state.definitions.release_handle(conditional.handle),
                 _ => {}
             }
         }
@@ -367,13 +371,14 @@ pub fn drop_references(state: &mut State, object: u64, count: u64) {
     {
         // SAFETY: the program passed the destructor to be called once. It must not call the driver, so the lock
         // may stay held.
-        crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
+        crate::base::callback::call_program(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
     }
 }
 
 /// Checks the data of an edge. `to` is `None` if the edge leads to a node that is still being created.
-fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
-    let kernels = matches!(from, Op::Kernel(_)) && to.is_none_or(|to| matches!(to, Op::Kernel(_)));
+fn check_edge(from: &Operation, data: CUgraphEdgeData, to: Option<&Operation>) -> Result {
+    let kernels =
+        matches!(from, Operation::Kernel(_)) && to.is_none_or(|to| matches!(to, Operation::Kernel(_)));
     let programmatic = data.kind == PROGRAMMATIC;
     let ports = match data.from_port {
         0 => !programmatic,
@@ -382,12 +387,12 @@ fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     };
     let valid = data.kind <= PROGRAMMATIC && ports && data.to_port == 0 && data.reserved == [0; 5];
     if !valid {
-        return Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry"));
+        return Err(log::log_error(Status::INVALID_VALUE, "edge data that no edge may carry"));
     }
     // Documented for compute capability 9.0 and newer. The error code of older devices is not documented.
     if programmatic && !device().has_programmatic_launch() {
         let what = "a programmatic edge, on a device of compute capability below 9.0";
-        return Err(log::say(Status::NOT_SUPPORTED, what));
+        return Err(log::log_error(Status::NOT_SUPPORTED, what));
     }
     Ok(())
 }

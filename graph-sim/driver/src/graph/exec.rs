@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::refusal::{RESULT_ERROR, Refusal};
+use super::refusal::{InstantiationError, RESULT_ERROR};
 use crate::base::log;
 use crate::base::status::{Result, Status};
 use crate::base::types::{
@@ -14,18 +14,18 @@ use crate::base::types::{
 use crate::graph::conditional;
 use crate::graph::edit;
 use crate::graph::flatten;
-use crate::memory::Kind;
+use crate::memory::AllocationKind;
 use crate::state::State;
 use crate::state::exec::{Exec, ExecNode};
-use crate::state::graph::{Graph, Owner};
+use crate::state::graph::{Graph, GraphOwner};
 use crate::state::members::Members;
-use crate::state::op::{MemoryOperation, MemoryWork, Op};
+use crate::state::operation::{MemoryOperation, MemoryOperationKind, Operation};
 use crate::work::kernel;
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Update {
+pub enum UpdateResult {
     Success = 0,
     TopologyChanged = 2,
     NodeTypeChanged = 3,
@@ -40,7 +40,7 @@ impl ExecNode {
             return note.describe();
         }
         match &self.op {
-            Op::Kernel(launch) => {
+            Operation::Kernel(launch) => {
                 let kernel =
                     state.code.functions.get(launch.function).map_or("?", |function| function.name());
                 format!("#{} (kernel `{kernel}`)", self.local)
@@ -51,10 +51,14 @@ impl ExecNode {
 }
 
 /// Instantiates a graph.
-pub fn instantiate(state: &mut State, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
-    let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
+pub fn instantiate(
+    state: &mut State,
+    graph: u64,
+    flags: u64,
+) -> std::result::Result<u64, InstantiationError> {
+    let refuse = |status, what: &str| Err(InstantiationError(log::log_error(status, what), RESULT_ERROR, 0));
     let Ok(entry) = state.definitions.graph(graph) else {
-        return Err(Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0));
+        return Err(InstantiationError(Status::INVALID_VALUE, RESULT_ERROR, 0));
     };
     let known =
         INSTANTIATE_AUTO_FREE | INSTANTIATE_UPLOAD | INSTANTIATE_DEVICE_LAUNCH | INSTANTIATE_NODE_PRIORITY;
@@ -64,7 +68,7 @@ pub fn instantiate(state: &mut State, graph: u64, flags: u64) -> std::result::Re
     if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
         return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
     }
-    if entry.owner != Owner::Program {
+    if entry.owner != GraphOwner::Program {
         let what = "a child graph, or a body, cannot be instantiated by itself";
         return refuse(Status::INVALID_VALUE, what);
     }
@@ -81,7 +85,7 @@ pub fn instantiate(state: &mut State, graph: u64, flags: u64) -> std::result::Re
     conditional::check_bodies(state, &nodes, &shape, &conditions)?;
     let ranges = ranges_of(state, graph);
     ranges.iter().for_each(|&start| state.memory.hold(start));
-    let objects = objects_of(state, graph);
+    let objects = user_objects_within(state, graph);
     for &(object, count) in &objects {
         if let Some(object) = state.objects.get_mut(object) {
             object.references += count;
@@ -100,20 +104,20 @@ pub fn instantiate(state: &mut State, graph: u64, flags: u64) -> std::result::Re
 
 fn ranges_of(state: &State, graph: u64) -> Vec<u64> {
     let mut ranges = Vec::new();
-    each_within(state, graph, |entry| ranges.extend_from_slice(entry.place.ranges()));
+    visit_graphs(state, graph, |entry| ranges.extend_from_slice(entry.place.ranges()));
     ranges
 }
 
 /// Returns the references of a graph, its child graphs and its bodies to user objects. An instance holds them
 /// too.
-fn objects_of(state: &State, graph: u64) -> Vec<(u64, u64)> {
+fn user_objects_within(state: &State, graph: u64) -> Vec<(u64, u64)> {
     let mut objects = Vec::new();
-    each_within(state, graph, |entry| objects.extend_from_slice(&entry.objects));
+    visit_graphs(state, graph, |entry| objects.extend_from_slice(&entry.objects));
     objects
 }
 
 /// Calls `visit` for a graph and for each graph inside it.
-fn each_within<'s>(state: &'s State, graph: u64, mut visit: impl FnMut(&'s Graph)) {
+fn visit_graphs<'s>(state: &'s State, graph: u64, mut visit: impl FnMut(&'s Graph)) {
     let mut work = vec![graph];
     while let Some(graph) = work.pop() {
         let Some(entry) = state.definitions.graphs.get(graph) else { continue };
@@ -137,23 +141,23 @@ pub fn destroy_exec(state: &mut State, exec: u64) -> Result {
 }
 
 /// Updates the parameters of a node.
-pub fn update_node(state: &mut State, exec: u64, node: u64, op: Op) -> Result {
-    conditional::keeps_memory(state, exec, node, &op)?;
+pub fn update_node(state: &mut State, exec: u64, node: u64, op: Operation) -> Result {
+    conditional::check_copy_memory(state, exec, node, &op)?;
     let before = state.exec_mut(exec)?.find(node)?.op.clone();
-    if moves(state, &before, &op) {
-        return Err(log::say(
+    if changes_memory_context(state, &before, &op) {
+        return Err(log::log_error(
             Status::INVALID_VALUE,
             "the context of a copy cannot be changed during an update",
         ));
     }
     let old = state.exec_mut(exec)?.find(node)?;
-    let result = permitted(&old.op, &op);
-    if result != Update::Success {
+    let result = check_update(&old.op, &op);
+    if result != UpdateResult::Success {
         let what = "parameters that an instance's node cannot be given";
-        return Err(log::say(Status::INVALID_VALUE, what));
+        return Err(log::log_error(Status::INVALID_VALUE, what));
     }
     let op = keep_attributes(&old.op, op);
-    if let Op::Kernel(launch) = &op {
+    if let Operation::Kernel(launch) = &op {
         kernel::check_residency(state, launch)?;
     }
     state.exec_mut(exec)?.find(node)?.op = op;
@@ -161,11 +165,13 @@ pub fn update_node(state: &mut State, exec: u64, node: u64, op: Op) -> Result {
 }
 
 /// Returns true if an update moves an end of a copy to memory that was allocated in another context.
-fn moves(state: &State, old: &Op, new: &Op) -> bool {
-    let (Op::Copy(old), Op::Copy(new)) = (old, new) else { return false };
+fn changes_memory_context(state: &State, old: &Operation, new: &Operation) -> bool {
+    let (Operation::Copy(old), Operation::Copy(new)) = (old, new) else { return false };
     let context = |start: u64| {
         let found = state.memory.find(start);
-        found.filter(|found| !found.on_host() || found.kind == Kind::Managed).map(|found| found.context)
+        found
+            .filter(|found| !found.on_host() || found.kind == AllocationKind::Managed)
+            .map(|found| found.context)
     };
     [(&old.from, &new.from), (&old.to, &new.to)].into_iter().any(|(old, new)| {
         context(old.at.start).zip(context(new.at.start)).is_some_and(|(old, new)| old != new)
@@ -174,33 +180,37 @@ fn moves(state: &State, old: &Op, new: &Op) -> bool {
 
 /// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes;
 /// the error holds the graph's node and the instance's node.
-pub fn update_exec(state: &mut State, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
+pub fn update_exec(
+    state: &mut State,
+    exec: u64,
+    graph: u64,
+) -> std::result::Result<(), (UpdateResult, u64, u64)> {
     let fail = |why, node, from| Err((why, node, from));
     let (Ok(old), Ok(entry)) = (state.exec(exec), state.definitions.graph(graph)) else {
-        return fail(Update::NotSupported, 0, 0);
+        return fail(UpdateResult::NotSupported, 0, 0);
     };
     let instances = entry.execs;
     if state.definitions.has_memory(graph) && instances > 0 && old.graph != graph {
-        return fail(Update::NotSupported, 0, 0);
+        return fail(UpdateResult::NotSupported, 0, 0);
     }
     let Ok((nodes, shape, conditions)) = flatten::flatten(state, graph) else {
-        return fail(Update::NotSupported, 0, 0);
+        return fail(UpdateResult::NotSupported, 0, 0);
     };
     if nodes.len() != old.nodes.len() {
-        return fail(Update::TopologyChanged, nodes.last().map_or(0, |node| node.node), 0);
+        return fail(UpdateResult::TopologyChanged, nodes.last().map_or(0, |node| node.node), 0);
     }
     let sorted = |list: &Vec<usize>| list.iter().copied().collect::<BTreeSet<_>>();
     for (at, (new, old_node)) in nodes.iter().zip(&old.nodes).enumerate() {
         if new.op.kind() != old_node.op.kind() {
-            return fail(Update::NodeTypeChanged, new.node, old_node.node);
+            return fail(UpdateResult::NodeTypeChanged, new.node, old_node.node);
         }
         if sorted(&shape.full[at]) != sorted(&old.shape.full[at])
             || sorted(&shape.programmatic[at]) != sorted(&old.shape.programmatic[at])
         {
-            return fail(Update::TopologyChanged, new.node, old_node.node);
+            return fail(UpdateResult::TopologyChanged, new.node, old_node.node);
         }
-        match permitted(&old_node.op, &new.op) {
-            Update::Success => {}
+        match check_update(&old_node.op, &new.op) {
+            UpdateResult::Success => {}
             why => return fail(why, new.node, old_node.node),
         }
     }
@@ -218,77 +228,80 @@ pub fn update_exec(state: &mut State, exec: u64, graph: u64) -> std::result::Res
 }
 
 /// Returns the result of updating an instance's node from `old` to `new`.
-fn permitted(old: &Op, new: &Op) -> Update {
+fn check_update(old: &Operation, new: &Operation) -> UpdateResult {
     match (old, new) {
-        (Op::Kernel(_), Op::Kernel(_)) => Update::Success,
-        (Op::Copy(old), Op::Copy(new)) => {
-            let flat = |copy: &crate::state::op::Copy| copy.height == 1 && copy.depth == 1;
+        (Operation::Kernel(_), Operation::Kernel(_)) => UpdateResult::Success,
+        (Operation::Copy(old), Operation::Copy(new)) => {
+            let flat = |copy: &crate::state::operation::MemoryCopy| copy.height == 1 && copy.depth == 1;
             let same = old.to.kind == new.to.kind && old.from.kind == new.from.kind;
             let shape = (old.width, old.height, old.depth) == (new.width, new.height, new.depth);
             if same && new.width > 0 && (shape || (flat(old) && flat(new))) {
-                Update::Success
+                UpdateResult::Success
             } else {
-                Update::ParametersChanged
+                UpdateResult::ParametersChanged
             }
         }
-        (Op::Fill(old), Op::Fill(new))
+        (Operation::Fill(old), Operation::Fill(new))
             if old.context.zip(new.context).is_some_and(|(old, new)| old != new) =>
         {
-            Update::ParametersChanged
+            UpdateResult::ParametersChanged
         }
-        (Op::Fill(old), Op::Fill(new)) => {
+        (Operation::Fill(old), Operation::Fill(new)) => {
             let shape = (old.width, old.height, old.element) == (new.width, new.height, new.element);
             if shape || (old.height == 1 && new.height == 1) {
-                Update::Success
+                UpdateResult::Success
             } else {
-                Update::ParametersChanged
+                UpdateResult::ParametersChanged
             }
         }
-        (Op::Alloc { bytes: a, device: b, .. }, Op::Alloc { bytes: c, device: d, .. })
+        (Operation::Alloc { bytes: a, device: b, .. }, Operation::Alloc { bytes: c, device: d, .. })
             if (a, b) == (c, d) =>
         {
-            Update::Success
+            UpdateResult::Success
         }
-        (Op::Free(_), Op::Free(_))
-        | (Op::Host { .. }, Op::Host { .. })
-        | (Op::Meeting { .. }, Op::Meeting { .. })
-        | (Op::Empty, Op::Empty)
-        | (Op::Record(_), Op::Record(_))
-        | (Op::Wait(_), Op::Wait(_))
-        | (Op::Child(_), Op::Child(_)) => Update::Success,
-        (Op::Memory(old), Op::Memory(new)) if same_operations(old, new) => Update::Success,
-        (Op::Signal(old), Op::Signal(new)) | (Op::WaitSemaphore(old), Op::WaitSemaphore(new))
+        (Operation::Free(_), Operation::Free(_))
+        | (Operation::Host { .. }, Operation::Host { .. })
+        | (Operation::Rendezvous { .. }, Operation::Rendezvous { .. })
+        | (Operation::Empty, Operation::Empty)
+        | (Operation::RecordEvent(_), Operation::RecordEvent(_))
+        | (Operation::WaitEvent(_), Operation::WaitEvent(_))
+        | (Operation::Child(_), Operation::Child(_)) => UpdateResult::Success,
+        (Operation::MemoryOperations(old), Operation::MemoryOperations(new)) if same_operations(old, new) => {
+            UpdateResult::Success
+        }
+        (Operation::SignalSemaphores(old), Operation::SignalSemaphores(new))
+        | (Operation::WaitSemaphores(old), Operation::WaitSemaphores(new))
             if old.len() == new.len() =>
         {
-            Update::Success
+            UpdateResult::Success
         }
-        (Op::Conditional(old), Op::Conditional(new))
+        (Operation::Conditional(old), Operation::Conditional(new))
             if (old.kind, old.bodies.len()) == (new.kind, new.bodies.len()) =>
         {
-            Update::Success
+            UpdateResult::Success
         }
-        _ => Update::ParametersChanged,
+        _ => UpdateResult::ParametersChanged,
     }
 }
 
 /// Returns true if the operations differ only in addresses, values, and comparisons of waits.
 fn same_operations(old: &[MemoryOperation], new: &[MemoryOperation]) -> bool {
-    let kind = |operation: &MemoryOperation| (operation.work == MemoryWork::Write, operation.bytes);
+    let kind = |operation: &MemoryOperation| (operation.work == MemoryOperationKind::Write, operation.bytes);
     old.iter().map(kind).eq(new.iter().map(kind))
 }
 
 /// Carries over to the new parameters what an update does not change: a kernel's attributes, a fill's context,
 /// and the declared accesses of a host node.
-fn keep_attributes(old: &Op, mut new: Op) -> Op {
-    if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
+fn keep_attributes(old: &Operation, mut new: Operation) -> Operation {
+    if let (Operation::Kernel(old), Operation::Kernel(new)) = (old, &mut new)
         && new.attributes.is_empty()
     {
         new.attributes = old.attributes.clone();
     }
-    if let (Op::Fill(old), Op::Fill(new)) = (old, &mut new) {
+    if let (Operation::Fill(old), Operation::Fill(new)) = (old, &mut new) {
         new.context = new.context.or(old.context);
     }
-    if let (Op::Host { touched: old, .. }, Op::Host { touched: new, .. }) = (old, &mut new)
+    if let (Operation::Host { touched: old, .. }, Operation::Host { touched: new, .. }) = (old, &mut new)
         && new.is_empty()
     {
         new.clone_from(old);

@@ -4,20 +4,20 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::refusal::{RESULT_ERROR, RESULT_OPERATION, RESULT_STRUCTURE, Refusal};
+use super::refusal::{InstantiationError, RESULT_ERROR, RESULT_OPERATION, RESULT_STRUCTURE};
 use crate::base::log;
 use crate::base::status::Status;
 use crate::state::State;
 use crate::state::conditions::Conditions;
-use crate::state::exec::{ExecNode, Shape, UsedBuffer};
+use crate::state::exec::{ExecNode, ExecShape, UsedBuffer};
 use crate::state::graph::{Buffer, Node, PROGRAMMATIC};
 use crate::state::members::Actors;
-use crate::state::op::Op;
+use crate::state::operation::Operation;
 use crate::state::schedule;
-use crate::state::scopes::{Branch, BranchBody, Scopes};
+use crate::state::scopes::{ConditionalBody, ConditionalNode, Scopes};
 
 /// The list under construction.
-struct Flat<'a> {
+struct FlatGraphBuilder<'a> {
     state: &'a State,
     nodes: Vec<ExecNode>,
     predecessors: Vec<Vec<usize>>,
@@ -44,18 +44,18 @@ struct ChildNode {
 /// The graph of a body.
 struct BodyGraph {
     graph: u64,
-    body: BranchBody,
+    body: ConditionalBody,
 }
 
 /// The nodes, the shape and the conditions of an instance.
-type Parts = (Vec<ExecNode>, Shape, Conditions);
+type FlatGraph = (Vec<ExecNode>, ExecShape, Conditions);
 
-fn wrong() -> Refusal {
-    Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0)
+fn wrong() -> InstantiationError {
+    InstantiationError(Status::INVALID_VALUE, RESULT_ERROR, 0)
 }
 
-impl Flat<'_> {
-    fn push(&mut self, handle: u64, node: &Node, op: Op) -> usize {
+impl FlatGraphBuilder<'_> {
+    fn push(&mut self, handle: u64, node: &Node, op: Operation) -> usize {
         let (note, members, local) = (node.note.clone(), node.members.clone(), node.local);
         self.nodes.push(ExecNode { node: handle, op, enabled: true, note, members, local });
         self.predecessors.push(Vec::new());
@@ -72,7 +72,11 @@ impl Flat<'_> {
 
     /// Adds the nodes of a scope and returns the bodies of its conditional nodes. A child node becomes two empty
     /// nodes: an entry before the roots of its graph, and an exit after all of its nodes.
-    fn scope(&mut self, graph: u64, parent: Option<BranchBody>) -> Result<Vec<BodyGraph>, Refusal> {
+    fn scope(
+        &mut self,
+        graph: u64,
+        parent: Option<ConditionalBody>,
+    ) -> Result<Vec<BodyGraph>, InstantiationError> {
         let (first, scope) = (self.nodes.len(), self.scopes.list.len());
         let mut bodies = Vec::new();
         let mut work = vec![(graph, None)];
@@ -80,12 +84,12 @@ impl Flat<'_> {
             self.graph(graph, child, scope, &mut work, &mut bodies)?;
         }
         self.scopes.add(first..self.nodes.len(), parent);
-        if let Some(BranchBody { entry, .. }) = parent {
+        if let Some(ConditionalBody { entry, .. }) = parent {
             for at in first..self.nodes.len() {
                 if self.predecessors[at].is_empty() {
                     self.order(entry, at);
                 }
-                self.order(at, Branch::exit(entry));
+                self.order(at, ConditionalNode::exit(entry));
             }
         }
         Ok(bodies)
@@ -99,42 +103,42 @@ impl Flat<'_> {
         scope: usize,
         work: &mut Vec<(u64, Option<ChildNode>)>,
         bodies: &mut Vec<BodyGraph>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), InstantiationError> {
         let state = self.state;
         let entry = state.definitions.graph(graph).map_err(|_| wrong())?;
         self.buffers.extend(entry.buffers.iter().map(|buffer| (buffer.clone(), scope)));
         let first = self.nodes.len();
         for &handle in &entry.nodes {
             let node = state.definitions.node(handle).map_err(|_| wrong())?;
-            let at = match &node.op {
-                Op::Child(child) => {
-                    let (entry, exit) =
-                        (self.push(handle, node, Op::Empty), self.push(handle, node, Op::Empty));
-                    self.exits.insert(handle, exit);
-                    self.children.insert(handle, *child);
-                    work.push((*child, Some(ChildNode { entry, exit })));
-                    entry
-                }
-                Op::Conditional(conditional) => {
-                    let entry = self.push(handle, node, node.op.clone());
-                    let exit = self.push(handle, node, Op::Empty);
-                    self.exits.insert(handle, exit);
-                    self.order(entry, exit);
-                    let (number, kind) = (conditional.handle, conditional.kind);
-                    self.scopes.branches.insert(entry, Branch { kind, bodies: Vec::new() });
-                    let condition = state.definitions.conditions.get(number).ok_or_else(wrong)?;
-                    self.conditions.add(number, condition, entry);
-                    bodies.extend(
-                        conditional
-                            .bodies
-                            .iter()
-                            .zip(0..)
-                            .map(|(&graph, body)| BodyGraph { graph, body: BranchBody { entry, body } }),
-                    );
-                    entry
-                }
-                op => self.push(handle, node, op.clone()),
-            };
+            let at =
+                match &node.op {
+                    Operation::Child(child) => {
+                        let (entry, exit) = (
+                            self.push(handle, node, Operation::Empty),
+                            self.push(handle, node, Operation::Empty),
+                        );
+                        self.exits.insert(handle, exit);
+                        self.children.insert(handle, *child);
+                        work.push((*child, Some(ChildNode { entry, exit })));
+                        entry
+                    }
+                    Operation::Conditional(conditional) => {
+                        let entry = self.push(handle, node, node.op.clone());
+                        let exit = self.push(handle, node, Operation::Empty);
+                        self.exits.insert(handle, exit);
+                        self.order(entry, exit);
+                        let (number, kind) = (conditional.handle, conditional.kind);
+                        self.scopes.conditionals.insert(entry, ConditionalNode { kind, bodies: Vec::new() });
+                        let condition = state.definitions.conditions.get(number).ok_or_else(wrong)?;
+                        self.conditions.add(number, condition, entry);
+                        bodies.extend(conditional.bodies.iter().zip(0..).map(|(&graph, body)| BodyGraph {
+                            graph,
+                            body: ConditionalBody { entry, body },
+                        }));
+                        entry
+                    }
+                    op => self.push(handle, node, op.clone()),
+                };
             self.index.insert(handle, at);
         }
         let last = self.nodes.len();
@@ -161,19 +165,28 @@ impl Flat<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Parts, Refusal> {
-        let Flat { nodes, predecessors, full, programmatic, index, children, mut scopes, conditions, .. } =
-            self;
+    fn finish(self) -> Result<FlatGraph, InstantiationError> {
+        let FlatGraphBuilder {
+            nodes,
+            predecessors,
+            full,
+            programmatic,
+            index,
+            children,
+            mut scopes,
+            conditions,
+            ..
+        } = self;
         if schedule::order(&predecessors, None).is_none() {
             let node = nodes.first().map_or(0, |node| node.node);
-            let status = log::say(Status::INVALID_VALUE, "the graph has a cycle");
-            return Err(Refusal(status, RESULT_STRUCTURE, node));
+            let status = log::log_error(Status::INVALID_VALUE, "the graph has a cycle");
+            return Err(InstantiationError(status, RESULT_STRUCTURE, node));
         }
         for node in &nodes {
-            if let Op::Kernel(launch) = &node.op
+            if let Operation::Kernel(launch) = &node.op
                 && self.state.code.functions.get(launch.function).is_none()
             {
-                return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
+                return Err(InstantiationError(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
             }
         }
         let members = |node: &ExecNode| node.members.as_ref().map_or(0, |members| members.notes.len());
@@ -188,16 +201,25 @@ impl Flat<'_> {
         let buffers =
             described.into_iter().map(|(buffer, _)| UsedBuffer { users: users(&buffer), buffer }).collect();
         let precedence = OnceLock::new();
-        let shape =
-            Shape { predecessors, full, programmatic, precedence, index, children, scopes, actors, buffers };
+        let shape = ExecShape {
+            predecessors,
+            full,
+            programmatic,
+            precedence,
+            index,
+            children,
+            scopes,
+            actors,
+            buffers,
+        };
         Ok((nodes, shape, conditions))
     }
 }
 
 /// Returns the flat list of a graph, its child graphs and its bodies. The nodes of a body directly precede those
 /// of the bodies inside it.
-pub(super) fn flatten(state: &State, top: u64) -> Result<Parts, Refusal> {
-    let mut flat = Flat {
+pub(super) fn flatten(state: &State, top: u64) -> Result<FlatGraph, InstantiationError> {
+    let mut flat = FlatGraphBuilder {
         state,
         nodes: Vec::new(),
         predecessors: Vec::new(),

@@ -8,18 +8,18 @@
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch
-//! - `turns`: the scopes of a launch, and loop iterations
+//! - `scope_run`: the scopes of a launch, and loop iterations
 //! - `parallel`: concurrent execution of a scope
-//! - [`accounts`]: accounting of graph memory
+//! - [`memory_accounting`]: accounting of graph memory
 
-pub mod accounts;
 pub mod capture;
 pub mod conditional;
 pub mod edit;
 pub mod exec;
 mod execution;
 mod flatten;
+pub mod memory_accounting;
 mod parallel;
 pub mod refusal;
 pub mod run;
-mod turns;
+mod scope_run;

@@ -7,39 +7,39 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
 
-use super::execution::{Begun, Checked, Execution, Task};
+use super::execution::{BegunStep, Execution, NodeTask, ReportResult};
 use crate::base::config::cores;
 use crate::state::State;
-use crate::state::schedule::{Plan, Ready};
-use crate::work::meeting;
+use crate::state::schedule::{ReadyList, Schedule};
+use crate::work::waits;
 
-type Guard = MutexGuard<'static, State>;
+type StateGuard = MutexGuard<'static, State>;
 
 /// The minimum number of nodes that may run concurrently, on machines with fewer cores.
-const LEAST: usize = 4;
+const MIN_CONCURRENT_NODES: usize = 4;
 
 /// The remaining steps of a scope.
-struct Agenda<'a> {
-    plan: &'a Plan,
-    events: Ready,
+struct PendingSteps<'a> {
+    plan: &'a Schedule,
+    events: ReadyList,
     /// Steps that can begin. Used as a stack.
     ready: Vec<usize>,
     /// Steps that need exclusive access to the driver's state, with their nodes.
     exclusive: Vec<(usize, usize)>,
 }
 
-impl Agenda<'_> {
+impl PendingSteps<'_> {
     fn done(&mut self, event: usize) {
         self.ready.extend(self.events.done(event));
     }
 
     /// Begins the next ready step. Returns its task, if it has one.
-    fn begin(&mut self, state: &State, execution: &mut Execution) -> Option<(usize, Task)> {
+    fn begin(&mut self, state: &State, execution: &mut Execution) -> Option<(usize, NodeTask)> {
         while let Some(event) = self.ready.pop() {
             match execution.begin(state, self.plan.steps[event]) {
-                Begun::Task(task) => return Some((event, task)),
-                Begun::Exclusive(node) => self.exclusive.push((event, node)),
-                Begun::Done => self.done(event),
+                BegunStep::Task(task) => return Some((event, task)),
+                BegunStep::Exclusive(node) => self.exclusive.push((event, node)),
+                BegunStep::Done => self.done(event),
             }
         }
         None
@@ -47,13 +47,17 @@ impl Agenda<'_> {
 }
 
 /// Executes the steps of a scope.
-pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) -> (Guard, Checked) {
-    let (events, mut ready) = Ready::new(&plan.before);
+pub(super) fn execute(
+    mut state: StateGuard,
+    execution: &mut Execution,
+    plan: &Schedule,
+) -> (StateGuard, ReportResult) {
+    let (events, mut ready) = ReadyList::new(&plan.before);
     // The list is a stack: nodes added first must come last.
     ready.reverse();
-    let mut agenda = Agenda { plan, events, ready, exclusive: Vec::new() };
+    let mut agenda = PendingSteps { plan, events, ready, exclusive: Vec::new() };
     loop {
-        let result = side_by_side(&state, execution, &mut agenda);
+        let result = run_concurrently(&state, execution, &mut agenda);
         if result.is_err() {
             return (state, result);
         }
@@ -63,9 +67,9 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
         let waiting = std::mem::take(&mut agenda.exclusive);
         let count = waiting.len();
         for &(event, node) in &waiting {
-            if let Some(meeting) = execution.meeting(plan.steps[event]) {
+            if let Some(rendezvous) = execution.rendezvous(plan.steps[event]) {
                 let over;
-                (state, over) = meeting::is_over(state, meeting);
+                (state, over) = waits::poll_rendezvous(state, rendezvous);
                 if !over {
                     agenda.exclusive.push((event, node));
                     continue;
@@ -79,9 +83,9 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
             agenda.done(event);
         }
         if agenda.exclusive.len() == count {
-            let meetings: Vec<usize> = waiting.iter().map(|&(event, _)| event).collect();
+            let all_rendezvous: Vec<usize> = waiting.iter().map(|&(event, _)| event).collect();
             let result;
-            (state, result) = execution.await_one(state, plan, &meetings);
+            (state, result) = execution.wait_for_any(state, plan, &all_rendezvous);
             let over = match result {
                 Ok(event) => event,
                 Err(report) => return (state, Err(report)),
@@ -99,8 +103,8 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution, plan: &Plan) 
 }
 
 /// Runs tasks concurrently until only exclusive nodes are left. After a fault no step begins.
-fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -> Checked {
-    let most = cores().max(LEAST);
+fn run_concurrently(state: &State, execution: &mut Execution, agenda: &mut PendingSteps) -> ReportResult {
+    let most = cores().max(MIN_CONCURRENT_NODES);
     let (run, users) = (execution.run, execution.users);
     let mut result = Ok(());
     std::thread::scope(|scope| {
@@ -122,7 +126,7 @@ fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -
             }
             let Ok((event, outcome)) = take.recv() else { break };
             under_way -= 1;
-            let taken = execution.take_in(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
+            let taken = execution.record_outcome(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
             if result.is_ok() {
                 result = taken;
             }

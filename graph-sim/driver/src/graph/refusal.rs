@@ -3,7 +3,7 @@
 use crate::base::status::Status;
 
 /// A failed instantiation: the error code, the `CUgraphInstantiateResult`, and the node.
-pub struct Refusal(pub Status, pub u32, pub u64);
+pub struct InstantiationError(pub Status, pub u32, pub u64);
 
 /// `CU_GRAPH_INSTANTIATE_*`, which `cuGraphInstantiateWithParams` returns.
 pub(super) const RESULT_ERROR: u32 = 1;

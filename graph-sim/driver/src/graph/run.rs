@@ -1,32 +1,32 @@
 //! The launch of an instance.
 //!
-//! [`launch`] checks the rules of launches, collects the launch's data in a `Run`, and executes its scopes in a
+//! [`launch`] checks the rules of launches, collects the launch's data in a `LaunchData`, and executes its scopes in a
 //! topological order, or with [`parallel`].
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::accounts::free;
-use super::execution::{Execution, Guard, Run};
+use super::execution::{Execution, LaunchData, StateGuard};
+use super::memory_accounting::free;
 use crate::base::console;
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::base::types::INSTANTIATE_AUTO_FREE;
-use crate::check::{Checker, Users};
-use crate::interp::Blocks;
-use crate::memory::Kind;
-use crate::state::exec::{ExecNode, Shape};
-use crate::state::op::Op;
+use crate::check::{BufferUsers, Checker};
+use crate::interp::BlockBox;
+use crate::memory::AllocationKind;
+use crate::state::exec::{ExecNode, ExecShape};
+use crate::state::operation::Operation;
 use crate::state::schedule::Random;
-use crate::state::scopes::BranchBody;
+use crate::state::scopes::ConditionalBody;
 use crate::state::{State, state};
-use crate::work::meeting;
+use crate::work::waits;
 
 /// The maximum number of nodes of a graph that is checked. The precedence relation of a larger graph would take
 /// too much memory.
-const CHECKED: usize = 40_000;
+const MAX_CHECKED_NODES: usize = 40_000;
 
 /// Launches an instance in a stream.
 pub fn launch(exec: u64, stream: u64) -> Result {
@@ -39,7 +39,7 @@ pub fn launch(exec: u64, stream: u64) -> Result {
 }
 
 /// Checks the rules of a launch and collects its data.
-fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Run> {
+fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<LaunchData> {
     let entry = state.exec(exec)?;
     let auto_free = entry.flags & INSTANTIATE_AUTO_FREE != 0;
     let mut own = Vec::new();
@@ -47,28 +47,29 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Ru
     let mut foreign = Vec::new();
     for node in &entry.nodes {
         match node.op {
-            Op::Alloc { address, .. } => {
+            Operation::Alloc { address, .. } => {
                 own.push(address);
-                let ours = |kind| matches!(kind, Kind::Graph(other) if other == node.node);
+                let ours = |kind| matches!(kind, AllocationKind::Graph(other) if other == node.node);
                 if state.memory.at(address).is_some_and(|found| ours(found.kind)) {
                     left.push(address);
                 }
             }
-            Op::Free(address) => foreign.push(address),
-            Op::Memory(_) => meeting::check(state, &node.op)?,
+            Operation::Free(address) => foreign.push(address),
+            Operation::MemoryOperations(_) => waits::check(state, &node.op)?,
             _ => {}
         }
     }
     if !left.is_empty() && !auto_free {
         let what = format!("the allocation at {:#x} of the launch before still lives", left[0]);
-        return Err(log::say(Status::INVALID_VALUE, what));
+        return Err(log::log_error(Status::INVALID_VALUE, what));
     }
     own.sort_unstable();
     for address in foreign.into_iter().filter(|address| own.binary_search(address).is_err()) {
-        let lives = state.memory.at(address).is_some_and(|found| matches!(found.kind, Kind::Graph(_)));
+        let lives =
+            state.memory.at(address).is_some_and(|found| matches!(found.kind, AllocationKind::Graph(_)));
         if !lives {
             let what = format!("a free node's allocation at {address:#x} does not live");
-            return Err(log::say(Status::INVALID_VALUE, what));
+            return Err(log::log_error(Status::INVALID_VALUE, what));
         }
     }
     for address in left {
@@ -88,19 +89,19 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<Ru
     for members in nodes.iter().filter_map(|node| node.members.as_ref()) {
         names.extend((0..members.notes.len()).map(|member| members.describe(member)));
     }
-    Ok(Run { nodes, shape, names, members, conditions, seed, parallel, context, stream })
+    Ok(LaunchData { nodes, shape, names, members, conditions, seed, parallel, context, stream })
 }
 
 /// Returns the names of the nodes. A node without a name gets its number in its graph. Inside a body, the name
 /// includes the conditional node.
-fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
+fn names(state: &State, nodes: &[ExecNode], shape: &ExecShape) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(nodes.len());
     for (at, node) in nodes.iter().enumerate() {
-        let before = at.checked_sub(1).filter(|&before| shape.scopes.branches.contains_key(&before));
-        let name = match (before, shape.scopes.around(at).next()) {
+        let before = at.checked_sub(1).filter(|&before| shape.scopes.conditionals.contains_key(&before));
+        let name = match (before, shape.scopes.enclosing(at).next()) {
             (Some(entry), _) if nodes[entry].node == node.node => names[entry].clone(),
-            (_, Some(BranchBody { entry, body })) if node.note.is_none() => {
-                let outer = &shape.scopes.branches[&entry];
+            (_, Some(ConditionalBody { entry, body })) if node.note.is_none() => {
+                let outer = &shape.scopes.conditionals[&entry];
                 let body =
                     if outer.bodies.len() == 1 { "the body".to_owned() } else { format!("body {body}") };
                 format!("{} in {body} of {}", node.describe(state), names[entry])
@@ -116,12 +117,12 @@ fn names(state: &State, nodes: &[ExecNode], shape: &Shape) -> Vec<String> {
 /// counts as not batched.
 fn members(
     nodes: &[ExecNode],
-    shape: &Shape,
+    shape: &ExecShape,
     mut random: Option<Random>,
-) -> BTreeMap<usize, Vec<(usize, Blocks)>> {
+) -> BTreeMap<usize, Vec<(usize, BlockBox)>> {
     let mut found = BTreeMap::new();
     for (at, node) in nodes.iter().enumerate() {
-        let (Op::Kernel(launch), Some(members)) = (&node.op, &node.members) else { continue };
+        let (Operation::Kernel(launch), Some(members)) = (&node.op, &node.members) else { continue };
         let Some(blocks) = members.blocks(launch.grid) else { continue };
         let mut own: Vec<_> = shape.actors.members(at).zip(blocks).collect();
         if let Some(random) = &mut random {
@@ -132,17 +133,19 @@ fn members(
     found
 }
 
-fn execute(mut state: Guard, run: &Run) -> Result {
+fn execute(mut state: StateGuard, run: &LaunchData) -> Result {
     let names = |at: usize| run.names[at].clone();
     let arenas = arenas(&state, run);
-    let checked = run.nodes.len() <= CHECKED;
+    let checked = run.nodes.len() <= MAX_CHECKED_NODES;
     if !checked {
-        console::say_once(format!("graphs of more than {CHECKED} nodes are not checked for races"));
+        console::print_once(format!(
+            "graphs of more than {MAX_CHECKED_NODES} nodes are not checked for races"
+        ));
     }
-    let users = Users::new(&run.shape);
+    let users = BufferUsers::new(&run.shape);
     let checker = Checker::new(&users, &names, arenas);
     let paused = BTreeMap::new();
-    let mut execution = Execution { run, users: &users, checker, paused, checked, bodies: 0, turns: 0 };
+    let mut execution = Execution { run, users: &users, checker, paused, checked, bodies: 0, iterations: 0 };
     let outcome;
     (state, outcome) = execution.scope(state, 0);
     let mut reports = std::mem::take(&mut execution.checker.reports);
@@ -155,14 +158,14 @@ fn execute(mut state: Guard, run: &Run) -> Result {
         state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
     }
     drop(state);
-    reports.into_iter().for_each(Report::file);
+    reports.into_iter().for_each(Report::submit);
     Ok(())
 }
 
 /// Returns the allocations that hold planned buffers: live ones, and those that the graph itself allocates.
-fn arenas(state: &State, run: &Run) -> Vec<Range<u64>> {
+fn arenas(state: &State, run: &LaunchData) -> Vec<Range<u64>> {
     let own = run.nodes.iter().filter_map(|node| match node.op {
-        Op::Alloc { address, bytes, .. } => Some(address..address + bytes),
+        Operation::Alloc { address, bytes, .. } => Some(address..address + bytes),
         _ => None,
     });
     let mut own: Vec<Range<u64>> = own.collect();

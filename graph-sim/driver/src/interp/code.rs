@@ -54,11 +54,11 @@ pub struct Function {
     /// The number of rows that it needs.
     pub slots: u32,
     /// The rows that are filled at entry, with their values.
-    pub inits: Vec<(Slot, Init)>,
+    pub inits: Vec<(Slot, InitialValue)>,
     /// The size of its frame in local memory: variables and parameters.
     pub frame: u32,
-    pub parameters: Vec<Place>,
-    pub returns: Vec<Place>,
+    pub parameters: Vec<ParameterPlace>,
+    pub returns: Vec<ParameterPlace>,
     /// The shared variables that it names, by number.
     pub shared: Vec<u32>,
     /// The functions that it calls by name.
@@ -71,9 +71,9 @@ pub struct Function {
 
 /// The value of a row at entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Init {
+pub enum InitialValue {
     Const(u64),
-    Special(Special),
+    SpecialRegister(SpecialRegister),
     /// The address of a variable in global or constant memory: its number and an offset.
     Global(u32, i64),
     /// The address of a shared variable: its number and an offset.
@@ -84,7 +84,7 @@ pub enum Init {
 
 /// Special registers that are constant while a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
+pub enum SpecialRegister {
     Thread(u8),
     Block(u8),
     ThreadCount(u8),
@@ -108,7 +108,7 @@ pub enum Special {
 
 /// The location of a function's parameter.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum ParameterPlace {
     /// The offset and size in the frame.
     Frame(u32, u32),
     /// A register.
@@ -125,7 +125,7 @@ pub enum Space {
 
 /// An address operand: a state space, a base row, and an offset.
 #[derive(Clone, Copy, Debug)]
-pub struct At {
+pub struct AddressOperand {
     pub space: Space,
     pub base: Slot,
     pub offset: i64,
@@ -135,7 +135,7 @@ pub struct At {
 
 /// The function of an atomic update: returns the new value for the old value and the operands.
 #[derive(Clone, Copy, Debug)]
-pub enum Update {
+pub enum AtomicFunction {
     Map(Map3),
     Float(FloatSpec),
 }
@@ -192,7 +192,7 @@ pub enum Callee {
 
 /// The dimensions and element types of a matrix operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct MatrixShape {
     pub m: u8,
     pub n: u8,
     pub k: u8,
@@ -201,7 +201,7 @@ pub struct Shape {
 /// A matrix operation.
 #[derive(Debug)]
 pub struct Mma {
-    pub shape: Shape,
+    pub shape: MatrixShape,
     pub a_type: Type,
     pub b_type: Type,
     /// The types of `c` and `d`.
@@ -233,28 +233,28 @@ pub enum Op {
     ActiveMask(Slot),
     Nop,
     /// Ends the warp's time slice.
-    Rest,
+    Yield,
     /// Waits until the prerequisite grids have ended (`griddepcontrol.wait`).
     GridWait,
     Fence,
     Branch(u32),
     /// A jump through a table: the index and the targets.
     BranchTable(Slot, Box<[u32]>),
-    Call(Box<Call>),
+    Call(Box<CallSite>),
     Return,
     Exit,
     Trap,
     /// Loads from the kernel's parameters: type, offset, and destinations.
     LoadParameter(Type, u32, Box<[Slot]>),
-    Load(Transfer),
-    Store(Transfer),
+    Load(ElementAccess),
+    Store(ElementAccess),
     Atomic(Atomic),
     /// `cp.async`
     Copy(AsyncCopy),
     /// `cp.async.bulk`
     BulkCopy(Box<BulkCopy>),
     /// An operation on an address window: its kind, the base of the window, the result, and the operand.
-    Window(Window, u64, Slot, Slot),
+    Window(WindowOp, u64, Slot, Slot),
     Barrier(BlockBarrier),
     SyncWarp(Slot),
     Shuffle(Shuffle, Slot, Slot, [Slot; 3], Slot),
@@ -266,35 +266,35 @@ pub enum Op {
     /// `ldmatrix`: loads 8x8 matrices of 16-bit elements, one into each register.
     LoadMatrix {
         transposed: bool,
-        at: At,
+        at: AddressOperand,
         to: Box<[Slot]>,
     },
     StoreMatrix {
         transposed: bool,
-        at: At,
+        at: AddressOperand,
         from: Box<[Slot]>,
     },
     Mma(Box<Mma>),
     /// A load or store of a `wmma` fragment.
-    LoadFragment(Box<Fragment>),
-    StoreFragment(Box<Fragment>),
+    LoadFragment(Box<MatrixFragment>),
+    StoreFragment(Box<MatrixFragment>),
     Mbarrier(Mbarrier),
 }
 
 /// A load or a store of one or more elements.
 #[derive(Debug)]
-pub struct Transfer {
+pub struct ElementAccess {
     pub ty: Type,
-    pub at: At,
+    pub at: AddressOperand,
     pub slots: Box<[Slot]>,
 }
 
 /// An atomic update.
 #[derive(Debug)]
 pub struct Atomic {
-    pub update: Update,
+    pub update: AtomicFunction,
     pub ty: Type,
-    pub at: At,
+    pub at: AddressOperand,
     pub d: Slot,
     pub operands: [Slot; 2],
 }
@@ -302,8 +302,8 @@ pub struct Atomic {
 /// An asynchronous copy of 4, 8 or 16 bytes.
 #[derive(Debug)]
 pub struct AsyncCopy {
-    pub to: At,
-    pub from: At,
+    pub to: AddressOperand,
+    pub from: AddressOperand,
     pub bytes: Slot,
     /// The number of bytes to read. The rest of the destination is zeroed.
     pub read: Slot,
@@ -312,18 +312,18 @@ pub struct AsyncCopy {
 /// An asynchronous bulk copy.
 #[derive(Debug)]
 pub struct BulkCopy {
-    pub to: At,
-    pub from: At,
+    pub to: AddressOperand,
+    pub from: AddressOperand,
     pub bytes: Slot,
     /// The `mbarrier` object that the copy signals.
-    pub barrier: Option<At>,
+    pub barrier: Option<AddressOperand>,
     pub reduction: Option<ElementUpdate>,
 }
 
 /// The reduction that a bulk copy applies to each element.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementUpdate {
-    pub update: Update,
+    pub update: AtomicFunction,
     pub ty: Type,
 }
 
@@ -349,14 +349,14 @@ pub struct PredicateReduction {
 #[derive(Debug)]
 pub struct Mbarrier {
     pub op: MbarrierOp,
-    pub at: At,
+    pub at: AddressOperand,
     pub d: Slot,
     pub value: Slot,
 }
 
 /// An operation on an address window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum WindowOp {
     ToGeneric,
     FromGeneric,
     Contains,
@@ -386,13 +386,13 @@ pub enum MbarrierOp {
 
 /// A `wmma` fragment in memory.
 #[derive(Debug)]
-pub struct Fragment {
+pub struct MatrixFragment {
     /// `b'a'`, `b'b'` or `b'c'`.
     pub which: u8,
-    pub shape: Shape,
+    pub shape: MatrixShape,
     pub by_columns: bool,
     pub ty: Type,
-    pub at: At,
+    pub at: AddressOperand,
     /// The distance in elements from one row or column to the next; [`NONE`] if dense.
     pub stride: Slot,
     pub registers: Box<[Slot]>,
@@ -400,8 +400,8 @@ pub struct Fragment {
 
 /// A call.
 #[derive(Debug)]
-pub struct Call {
+pub struct CallSite {
     pub callee: Callee,
-    pub arguments: Vec<Place>,
-    pub returns: Vec<Place>,
+    pub arguments: Vec<ParameterPlace>,
+    pub returns: Vec<ParameterPlace>,
 }

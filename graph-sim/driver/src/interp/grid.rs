@@ -2,14 +2,14 @@
 
 /// A box of blocks in a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Blocks {
+pub struct BlockBox {
     /// The first block.
     pub from: [u32; 3],
     /// The number of blocks in each dimension.
     pub extent: [u32; 3],
 }
 
-impl Blocks {
+impl BlockBox {
     /// Returns the number of blocks.
     pub(super) fn count(self) -> u64 {
         volume(self.extent)
@@ -35,13 +35,13 @@ pub(crate) fn coordinates(number: u64, sizes: [u32; 3]) -> [u32; 3] {
 }
 
 /// The order in which blocks run: a permutation that depends on the seed.
-pub(super) struct Order {
+pub(super) struct BlockOrder {
     pub(super) count: u64,
     start: u64,
     step: u64,
 }
 
-impl Order {
+impl BlockOrder {
     pub(super) fn new(count: u64, seed: u64) -> Self {
         if seed == 0 || count < 2 {
             return Self { count, start: 0, step: 1 };

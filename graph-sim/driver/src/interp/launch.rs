@@ -1,7 +1,7 @@
 //! A launch: its entry, arguments, options and outcome.
 
 use super::fault::Fault;
-use super::grid::Blocks;
+use super::grid::BlockBox;
 use super::program::Program;
 
 /// A launch of an entry.
@@ -25,9 +25,9 @@ pub struct Launch<'a> {
 
 /// The options of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct RunOptions {
     /// The blocks that run; `None` for the whole grid.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<BlockBox>,
     /// The maximum number of instructions per thread.
     pub limit: u64,
     /// The number of host threads; `None` for one per core.
@@ -47,7 +47,7 @@ pub struct Options {
     pub dependent: bool,
 }
 
-impl Default for Options {
+impl Default for RunOptions {
     fn default() -> Self {
         Self {
             blocks: None,
@@ -63,16 +63,16 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl RunOptions {
     /// The blocks of a launch that run.
-    pub(super) fn blocks_of(&self, launch: &Launch) -> Blocks {
-        self.blocks.unwrap_or(Blocks { from: [0; 3], extent: launch.grid })
+    pub(super) fn blocks_of(&self, launch: &Launch) -> BlockBox {
+        self.blocks.unwrap_or(BlockBox { from: [0; 3], extent: launch.grid })
     }
 }
 
 /// The outcome of a launch.
 #[derive(Clone, Debug, Default)]
-pub struct Stats {
+pub struct RunOutcome {
     /// The number of instructions executed, summed over threads.
     pub instructions: u64,
     /// Unordered accesses of two warps to the same bytes of which one is a write, and reads of unwritten shared
@@ -96,9 +96,9 @@ pub struct PreWait {
     pub to: u64,
 }
 
-impl Stats {
+impl RunOutcome {
     /// Adds the outcome of a part of the launch.
-    pub(super) fn add(&mut self, part: Stats) {
+    pub(super) fn add(&mut self, part: RunOutcome) {
         self.instructions += part.instructions;
         self.conflicts.extend(part.conflicts);
         self.waited |= part.waited;

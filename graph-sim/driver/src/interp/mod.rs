@@ -9,7 +9,7 @@
 //! - The warps of a block get time slices in rotation on one host thread. Blocks are distributed over the cores
 //!   of the host. If there are more blocks that wait for each other than cores, the blocks get time slices, too.
 //! - Shared, local and parameter memory have windows of generic addresses that no allocation can have
-//!   ([`SHARED`], [`LOCAL`], [`PARAM`]). Every other address belongs to the [`Memory`]. Constant memory is
+//!   ([`SHARED`], [`LOCAL`], [`PARAM`]). Every other address belongs to the [`GlobalMemory`]. Constant memory is
 //!   ordinary memory.
 //! - Before each access, liveness, bounds, alignment and initialisation are checked. A fault ends the launch. A
 //!   kernel cannot end the process.
@@ -25,7 +25,7 @@
 //! A launch whose prerequisite grids have not ended yet runs in two parts: [`run_until_wait`] runs every block up
 //! to its wait, and [`run`] continues from there.
 //!
-//! Conflicts between warps in shared and global memory are detected if [`Options::conflicts`] is set.
+//! Conflicts between warps in shared and global memory are detected if [`RunOptions::conflicts`] is set.
 
 mod code;
 mod decode;
@@ -39,10 +39,10 @@ mod space;
 
 pub use exec::{Paused, run, run_until_wait};
 pub use fault::{Fault, FaultKind};
-pub use grid::Blocks;
-pub use launch::{Launch, Options, PreWait, Stats};
+pub use grid::BlockBox;
+pub use launch::{Launch, PreWait, RunOptions, RunOutcome};
 pub use program::{Entry, GlobalVariable, Program};
 pub use space::{
-    ATOMIC, CODE, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, PRE_WAIT, READ, Region, SHARED, Setter,
-    WRITTEN,
+    ATOMIC, CODE, ConditionSetter, GRID, GlobalMemory, INITIALISED, LOCAL, PAGE, PARAM, PRE_WAIT, READ,
+    Region, SHARED, WRITTEN,
 };

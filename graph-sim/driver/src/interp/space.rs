@@ -51,7 +51,7 @@ pub struct Region {
 
 /// A thread that sets a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setter {
+pub struct ConditionSetter {
     /// The number of its block in the grid.
     pub block: u64,
     pub thread: u32,
@@ -61,16 +61,16 @@ pub struct Setter {
     pub pre_wait: bool,
 }
 
-impl Setter {
+impl ConditionSetter {
     /// Returns true if nothing orders this call after an earlier one.
-    pub fn races_with(self, earlier: Setter) -> bool {
+    pub fn races_with(self, earlier: ConditionSetter) -> bool {
         let same = (self.block, self.thread) == (earlier.block, earlier.thread);
         !same && (self.block != earlier.block || self.epoch == earlier.epoch)
     }
 }
 
 /// Global memory. Its methods are called from several threads concurrently.
-pub trait Memory: Sync {
+pub trait GlobalMemory: Sync {
     /// Returns the live allocation that contains the byte at `address`.
     ///
     /// The region must stay valid until the launch returns.
@@ -80,7 +80,7 @@ pub trait Memory: Sync {
     ///
     /// # Errors
     /// The reason if there is no such condition.
-    fn set_condition(&self, handle: u64, _value: u32, _by: Setter) -> Result<(), String> {
+    fn set_condition(&self, handle: u64, _value: u32, _by: ConditionSetter) -> Result<(), String> {
         Err(format!("`cudaGraphSetConditional` of {handle:#x} outside of a graph"))
     }
 

@@ -14,13 +14,13 @@ use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
 
 /// Zeroed memory of this process. The system maps the pages of large blocks on first use.
-struct Block {
+struct ZeroedBlock {
     start: *mut u8,
     allocated: *mut u8,
     layout: Layout,
 }
 
-impl Block {
+impl ZeroedBlock {
     /// Allocates zeroed bytes at a multiple of `align`. The alignment is not requested from the allocator: it
     /// would write zeros to all of the memory instead of taking fresh pages from the system.
     fn new(bytes: u64, align: usize) -> Result<Self> {
@@ -34,11 +34,11 @@ impl Block {
         }
         // SAFETY: the offset is less than `align`, so the result is inside the allocation.
         let start = unsafe { allocated.add(allocated.addr().next_multiple_of(align) - allocated.addr()) };
-        Ok(Block { start, allocated, layout })
+        Ok(ZeroedBlock { start, allocated, layout })
     }
 }
 
-impl Drop for Block {
+impl Drop for ZeroedBlock {
     fn drop(&mut self) {
         // SAFETY: `new` allocated it with this layout.
         unsafe { dealloc(self.allocated, self.layout) };
@@ -47,7 +47,7 @@ impl Drop for Block {
 
 /// The writers of an allocation's bytes other than the driver.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Owner {
+enum HostWriter {
     /// None. A byte counts as written once the driver has written it.
     Device,
     /// None. Every byte counts as written, because marks for the large variable would take too much memory.
@@ -57,7 +57,7 @@ enum Owner {
 }
 
 /// The maximum size of a variable whose bytes are marked.
-const MARKED_VARIABLE: u64 = 1 << 30;
+const MAX_MARKED_VARIABLE: u64 = 1 << 30;
 
 /// A part of a multicast mapping, and the bytes of another allocation that receive its writes.
 #[derive(Clone)]
@@ -73,19 +73,19 @@ pub struct Mirror {
 /// The bytes of an allocation and their shadow.
 pub struct Backing {
     data: *mut u8,
-    owner: Owner,
+    owner: HostWriter,
     marks: Marks,
     /// The receivers of writes, if this is the mapping of a multicast object.
     mirrors: Option<Mutex<Vec<Mirror>>>,
     /// The owner of `data`; `None` if the program owns it.
-    _bytes: Option<Block>,
+    _bytes: Option<ZeroedBlock>,
 }
 
 // SAFETY: the value owns the memory at the pointer. All accesses go through raw pointers, and are unordered like
 // those of a GPU's threads.
-unsafe impl Send for Block {}
+unsafe impl Send for ZeroedBlock {}
 // SAFETY: as above.
-unsafe impl Sync for Block {}
+unsafe impl Sync for ZeroedBlock {}
 // SAFETY: as above; memory that the program registered is treated in the same way.
 unsafe impl Send for Backing {}
 // SAFETY: as above.
@@ -94,7 +94,7 @@ unsafe impl Sync for Backing {}
 impl Backing {
     /// Allocates device memory. No byte counts as written.
     pub fn new(size: u64) -> Result<Self> {
-        Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, Owner::Device)
+        Backing::build(Some(ZeroedBlock::new(size, 512)?), std::ptr::null_mut(), size, HostWriter::Device)
     }
 
     /// Allocates the bytes of a multicast mapping.
@@ -116,13 +116,13 @@ impl Backing {
 
     /// Copies bytes that were just written to the receivers, with their marks. The bytes of the multicast mapping
     /// itself count as unwritten again.
-    pub fn pass_on(&self, at: u64, bytes: u64) {
+    pub fn copy_to_mirrors(&self, at: u64, bytes: u64) {
         let Some(mirrors) = &self.mirrors else { return };
         for mirror in mirrors.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             let (from, to) = (at.max(mirror.range.start), (at + bytes).min(mirror.range.end));
             if from < to {
                 let target = mirror.at + (from - mirror.range.start);
-                mirror.backing.take_over(target, self, from, to - from);
+                mirror.backing.copy_written_from(target, self, from, to - from);
             }
         }
         self.mark(at, bytes, false);
@@ -130,25 +130,25 @@ impl Backing {
 
     /// Allocates the memory of a module variable. It is zeroed, so every byte counts as written.
     pub fn new_variable(size: u64) -> Result<Self> {
-        let owner = if size <= MARKED_VARIABLE { Owner::Device } else { Owner::Variable };
-        let backing = Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, owner)?;
+        let owner = if size <= MAX_MARKED_VARIABLE { HostWriter::Device } else { HostWriter::Variable };
+        let backing = Backing::build(Some(ZeroedBlock::new(size, 512)?), std::ptr::null_mut(), size, owner)?;
         backing.mark(0, size, true);
         Ok(backing)
     }
 
     /// Allocates memory that the host may write.
     pub fn new_host(size: u64) -> Result<Self> {
-        Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, Owner::Host)
+        Backing::build(Some(ZeroedBlock::new(size, 4096)?), std::ptr::null_mut(), size, HostWriter::Host)
     }
 
     /// Wraps memory of the program.
-    pub fn of_program(base: u64, size: u64) -> Result<Self> {
-        Backing::build(None, base as *mut u8, size, Owner::Host)
+    pub fn from_program(base: u64, size: u64) -> Result<Self> {
+        Backing::build(None, base as *mut u8, size, HostWriter::Host)
     }
 
     /// Copies the written bytes and their marks from another allocation. Skips pages without written bytes. Both
     /// ranges must lie within their allocations, and both allocations must have marks.
-    pub fn take_over(&self, at: u64, from: &Backing, offset: u64, bytes: u64) {
+    pub fn copy_written_from(&self, at: u64, from: &Backing, offset: u64, bytes: u64) {
         let marks = &from.cells()[offset as usize..(offset + bytes) as usize];
         for (page, marks) in marks.chunks(PAGE as usize).enumerate() {
             if marks.iter().all(|mark| mark.load(Ordering::Relaxed) == 0) {
@@ -164,7 +164,7 @@ impl Backing {
         }
     }
 
-    fn build(bytes: Option<Block>, data: *mut u8, size: u64, owner: Owner) -> Result<Self> {
+    fn build(bytes: Option<ZeroedBlock>, data: *mut u8, size: u64, owner: HostWriter) -> Result<Self> {
         let data = bytes.as_ref().map_or(data, |block| block.start);
         Ok(Backing { data, owner, marks: Marks::new(size)?, mirrors: None, _bytes: bytes })
     }
@@ -186,12 +186,12 @@ impl Backing {
 
     /// Returns true if the host accesses the allocation by its address.
     pub fn is_host(&self) -> bool {
-        self.owner == Owner::Host
+        self.owner == HostWriter::Host
     }
 
     /// Returns true if the shadow records written bytes. Otherwise every byte counts as written.
     pub fn is_marked(&self) -> bool {
-        self.owner == Owner::Device
+        self.owner == HostWriter::Device
     }
 
     /// Returns the shadow as atomic bytes.
@@ -217,14 +217,14 @@ impl Backing {
 /// The accesses to each byte of an allocation, as flags of [`interp`](crate::interp).
 pub struct Marks {
     size: u64,
-    shadow: Block,
-    pages: Block,
+    shadow: ZeroedBlock,
+    pages: ZeroedBlock,
 }
 
 impl Marks {
     /// Returns clear marks for `size` bytes.
     pub fn new(size: u64) -> Result<Self> {
-        Ok(Marks { size, shadow: Block::new(size, 64)?, pages: Block::new(size / PAGE + 1, 64)? })
+        Ok(Marks { size, shadow: ZeroedBlock::new(size, 64)?, pages: ZeroedBlock::new(size / PAGE + 1, 64)? })
     }
 
     /// Returns the flags of the bytes.

@@ -1,7 +1,7 @@
 //! Copies and fills: the bytes and their marks move together.
 //!
 //! A copy moves the marks of unwritten bytes as well. Unwritten bytes that reach the host are replaced by
-//! [`POISON`], so that a program does not see zeros by chance, and the copy returns them for a report.
+//! [`POISON_BYTE`], so that a program does not see zeros by chance, and the copy returns them for a report.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,45 +10,45 @@ use super::backing::Backing;
 use crate::interp::INITIALISED;
 
 /// The value that the host reads in place of an unwritten byte.
-const POISON: u8 = 0xcb;
+const POISON_BYTE: u8 = 0xcb;
 
 /// One end of a copy.
 #[derive(Clone)]
-pub enum Place {
+pub enum MemoryPlace {
     /// An offset in an allocation.
     Device(Arc<Backing>, u64),
     /// An address in memory of the program.
     Host(u64),
 }
 
-impl Place {
+impl MemoryPlace {
     fn pointer(&self) -> *mut u8 {
         match self {
             // SAFETY: the offset was checked when the place was made.
-            Place::Device(backing, offset) => unsafe { backing.data().add(*offset as usize) },
-            Place::Host(address) => *address as *mut u8,
+            MemoryPlace::Device(backing, offset) => unsafe { backing.data().add(*offset as usize) },
+            MemoryPlace::Host(address) => *address as *mut u8,
         }
     }
 
     /// Returns true if the host accesses the place by its address.
     fn is_host(&self) -> bool {
         match self {
-            Place::Device(backing, _) => backing.is_host(),
-            Place::Host(_) => true,
+            MemoryPlace::Device(backing, _) => backing.is_host(),
+            MemoryPlace::Host(_) => true,
         }
     }
 
     /// Returns the place `bytes` bytes further.
-    pub fn at(&self, bytes: u64) -> Place {
+    pub fn at(&self, bytes: u64) -> MemoryPlace {
         match self {
-            Place::Device(backing, offset) => Place::Device(Arc::clone(backing), offset + bytes),
-            Place::Host(address) => Place::Host(address + bytes),
+            MemoryPlace::Device(backing, offset) => MemoryPlace::Device(Arc::clone(backing), offset + bytes),
+            MemoryPlace::Host(address) => MemoryPlace::Host(address + bytes),
         }
     }
 }
 
 /// Reads a value of 4 or 8 bytes that the host may change concurrently. The place must be aligned.
-pub fn load(from: &Place, bytes: u64) -> u64 {
+pub fn load(from: &MemoryPlace, bytes: u64) -> u64 {
     // SAFETY: the caller checked the place against the size of the allocation; it is aligned.
     unsafe {
         match bytes {
@@ -59,7 +59,7 @@ pub fn load(from: &Place, bytes: u64) -> u64 {
 }
 
 /// Writes a value of 4 or 8 bytes that the host may read concurrently. The place must be aligned.
-pub fn store(to: &Place, bytes: u64, value: u64) {
+pub fn store(to: &MemoryPlace, bytes: u64, value: u64) {
     // SAFETY: as above.
     unsafe {
         match bytes {
@@ -67,17 +67,17 @@ pub fn store(to: &Place, bytes: u64, value: u64) {
             _ => AtomicU64::from_ptr(to.pointer().cast()).store(value, Ordering::SeqCst),
         }
     }
-    if let Place::Device(backing, at) = to
+    if let MemoryPlace::Device(backing, at) = to
         && backing.is_marked()
     {
         backing.mark(*at, bytes, true);
-        backing.pass_on(*at, bytes);
+        backing.copy_to_mirrors(*at, bytes);
     }
 }
 
 /// Returns true if all bytes of a range were written.
-pub fn is_written(place: &Place, bytes: u64) -> bool {
-    let Place::Device(backing, at) = place else { return true };
+pub fn is_written(place: &MemoryPlace, bytes: u64) -> bool {
+    let MemoryPlace::Device(backing, at) = place else { return true };
     let cells = || backing.cells()[*at as usize..(*at + bytes) as usize].iter();
     !backing.is_marked() || cells().all(|cell| cell.load(Ordering::Relaxed) & INITIALISED != 0)
 }
@@ -92,7 +92,7 @@ pub struct Unwritten {
 }
 
 /// Copies bytes and marks; the ranges may overlap. Returns the unwritten bytes that it copied to the host.
-pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
+pub fn copy(to: &MemoryPlace, from: &MemoryPlace, bytes: u64) -> Option<Unwritten> {
     if bytes == 0 {
         return None;
     }
@@ -100,20 +100,22 @@ pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     // the host.
     unsafe { std::ptr::copy(from.pointer(), to.pointer(), bytes as usize) };
     match (to, from) {
-        (Place::Device(to, at), Place::Device(from, of)) if to.is_marked() && from.is_marked() => {
+        (MemoryPlace::Device(to, at), MemoryPlace::Device(from, of))
+            if to.is_marked() && from.is_marked() =>
+        {
             // SAFETY: a shadow is as long as its allocation. No node runs now, so the shadow has no access flags.
             unsafe {
                 std::ptr::copy(from.shadow().add(*of as usize), to.shadow().add(*at as usize), bytes as usize)
             };
         }
-        (Place::Device(to, at), _) if to.is_marked() => to.mark(*at, bytes, true),
-        (_, Place::Device(from, of)) if from.is_marked() && to.is_host() => {
+        (MemoryPlace::Device(to, at), _) if to.is_marked() => to.mark(*at, bytes, true),
+        (_, MemoryPlace::Device(from, of)) if from.is_marked() && to.is_host() => {
             return poison(to.pointer(), from, *of, bytes);
         }
         _ => {}
     }
-    if let Place::Device(to, at) = to {
-        to.pass_on(*at, bytes);
+    if let MemoryPlace::Device(to, at) = to {
+        to.copy_to_mirrors(*at, bytes);
     }
     None
 }
@@ -125,7 +127,7 @@ fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) -> Option<Unwrit
     for (at, cell) in cells.iter().enumerate() {
         if cell.load(Ordering::Relaxed) & INITIALISED == 0 {
             // SAFETY: the copy has just written this byte.
-            unsafe { to.add(at).write(POISON) };
+            unsafe { to.add(at).write(POISON_BYTE) };
             found.get_or_insert(Unwritten { first: at as u64, bytes: 0 }).bytes += 1;
         }
     }
@@ -133,7 +135,7 @@ fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) -> Option<Unwrit
 }
 
 /// Fills `count` elements of 1, 2 or 4 bytes.
-pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
+pub fn fill(to: &MemoryPlace, value: u32, element: u64, count: u64) {
     let (start, bytes) = (to.pointer(), (count * element) as usize);
     let pattern = &value.to_le_bytes()[..element as usize];
     if bytes == 0 {
@@ -146,15 +148,15 @@ pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
     } else {
         target.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(pattern));
     }
-    if let Place::Device(backing, offset) = to {
+    if let MemoryPlace::Device(backing, offset) = to {
         backing.mark(*offset, count * element, true);
-        backing.pass_on(*offset, count * element);
+        backing.copy_to_mirrors(*offset, count * element);
     }
 }
 
 /// A box of bytes in memory with pitches, as in 2D and 3D copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Box3 {
+pub struct PitchedBox {
     /// The address of the first byte.
     pub start: u64,
     /// The distance from one row to the next, in bytes.
@@ -163,7 +165,7 @@ pub struct Box3 {
     pub slice: u64,
 }
 
-impl Box3 {
+impl PitchedBox {
     /// Returns the number of bytes from the first to the last byte of a box of this extent; `None` on overflow.
     pub fn span(&self, width: u64, height: u64, depth: u64) -> Option<u64> {
         let slices = depth.checked_sub(1)?.checked_mul(self.slice)?;
@@ -181,22 +183,22 @@ mod tests {
         let a = Arc::new(Backing::new(16).unwrap());
         let b = Arc::new(Backing::new(16).unwrap());
         let source = [1u8, 2, 3, 4];
-        copy(&Place::Device(Arc::clone(&a), 4), &Place::Host(source.as_ptr() as u64), 4);
-        copy(&Place::Device(Arc::clone(&b), 0), &Place::Device(Arc::clone(&a), 2), 8);
+        copy(&MemoryPlace::Device(Arc::clone(&a), 4), &MemoryPlace::Host(source.as_ptr() as u64), 4);
+        copy(&MemoryPlace::Device(Arc::clone(&b), 0), &MemoryPlace::Device(Arc::clone(&a), 2), 8);
         let written: Vec<bool> = (0..8).map(|at| b.is_written(at)).collect();
         assert_eq!(written, [false, false, true, true, true, true, false, false]);
         let mut out = [0u8; 8];
-        let found = copy(&Place::Host(out.as_mut_ptr() as u64), &Place::Device(b, 0), 8);
-        assert_eq!(out, [POISON, POISON, 1, 2, 3, 4, POISON, POISON]);
+        let found = copy(&MemoryPlace::Host(out.as_mut_ptr() as u64), &MemoryPlace::Device(b, 0), 8);
+        assert_eq!(out, [POISON_BYTE, POISON_BYTE, 1, 2, 3, 4, POISON_BYTE, POISON_BYTE]);
         assert_eq!(found, Some(Unwritten { first: 0, bytes: 4 }));
     }
 
     #[test]
     fn fills_repeat_their_element() {
         let a = Arc::new(Backing::new(8).unwrap());
-        fill(&Place::Device(Arc::clone(&a), 2), 0x0403_0201, 2, 3);
+        fill(&MemoryPlace::Device(Arc::clone(&a), 2), 0x0403_0201, 2, 3);
         let mut out = [0u8; 8];
-        copy(&Place::Host(out.as_mut_ptr() as u64), &Place::Device(a, 0), 8);
-        assert_eq!(out, [POISON, POISON, 1, 2, 1, 2, 1, 2]);
+        copy(&MemoryPlace::Host(out.as_mut_ptr() as u64), &MemoryPlace::Device(a, 0), 8);
+        assert_eq!(out, [POISON_BYTE, POISON_BYTE, 1, 2, 1, 2, 1, 2]);
     }
 }

@@ -13,7 +13,7 @@ use crate::base::table::Table;
 pub const GRANULARITY: u64 = 2 << 20;
 
 /// Physical memory, as `cuMemCreate` allocates it.
-pub struct Physical {
+pub struct PhysicalMemory {
     /// The size in bytes.
     pub size: u64,
     pub device: usize,
@@ -29,7 +29,7 @@ pub struct Physical {
 
 /// Memory bound to a part of a multicast object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Bound {
+pub struct MulticastBinding {
     /// The device for whose accesses the memory is bound.
     pub device: usize,
     /// The offset in the object.
@@ -47,7 +47,7 @@ pub struct Multicast {
     /// The size in bytes.
     pub size: u64,
     /// The number of devices in the complete team.
-    pub wanted: usize,
+    pub team_size: usize,
     /// The devices added so far.
     pub devices: Vec<usize>,
     /// The number of handles.
@@ -55,12 +55,12 @@ pub struct Multicast {
     /// The number of mappings.
     pub mapped: u32,
     /// The bound memory.
-    pub bound: Vec<Bound>,
+    pub bound: Vec<MulticastBinding>,
 }
 
 impl Multicast {
     pub fn is_complete(&self) -> bool {
-        self.devices.len() == self.wanted
+        self.devices.len() == self.team_size
     }
 }
 
@@ -80,7 +80,7 @@ pub struct Mappings {
     pub ranges: BTreeMap<u64, u64>,
     /// The mappings by start.
     pub mapped: BTreeMap<u64, Mapping>,
-    pub physical: Table<Physical>,
+    pub physical: Table<PhysicalMemory>,
     pub multicast: Table<Multicast>,
 }
 

@@ -21,8 +21,8 @@ mod touched;
 
 pub use crate::interp::{ATOMIC, PRE_WAIT, READ, WRITTEN};
 pub use backing::{Backing, Marks};
-pub use copy::{Box3, Place, Unwritten, copy, fill, is_written, load, store};
+pub use copy::{MemoryPlace, PitchedBox, Unwritten, copy, fill, is_written, load, store};
 pub use mapping::GRANULARITY;
-pub use multicast::RECOMMENDED;
-pub use space::{Allocation, Kind, Memory};
+pub use multicast::RECOMMENDED_GRANULARITY;
+pub use space::{Allocation, AllocationKind, Memory};
 pub use touched::{LIFE, Touched, access_word};

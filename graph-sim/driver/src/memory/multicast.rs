@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use super::backing::{Backing, Mirror};
-use super::mapping::{Bound, GRANULARITY, Multicast};
-use super::space::{Kind, Memory};
+use super::mapping::{GRANULARITY, Multicast, MulticastBinding};
+use super::space::{AllocationKind, Memory};
 use crate::base::status::{Result, Status};
 
 /// The recommended granularity of multicast objects: that of an H200.
-pub const RECOMMENDED: u64 = 512 << 20;
+pub const RECOMMENDED_GRANULARITY: u64 = 512 << 20;
 
 /// Returns an error if a size is 0 or not a multiple of the granularity.
 fn whole(size: u64) -> Result {
@@ -19,10 +19,11 @@ fn whole(size: u64) -> Result {
 }
 
 impl Memory {
-    /// Creates an object for `wanted` devices and returns its handle.
-    pub fn create_multicast(&mut self, size: u64, wanted: usize) -> Result<u64> {
+    /// Creates an object for `team_size` devices and returns its handle.
+    pub fn create_multicast(&mut self, size: u64, team_size: usize) -> Result<u64> {
         whole(size)?;
-        let made = Multicast { size, wanted, devices: Vec::new(), handles: 1, mapped: 0, bound: Vec::new() };
+        let made =
+            Multicast { size, team_size, devices: Vec::new(), handles: 1, mapped: 0, bound: Vec::new() };
         Ok(self.mappings.multicast.insert(made))
     }
 
@@ -68,16 +69,17 @@ impl Memory {
         if device.is_some_and(|device| device != own) || !object.devices.contains(&own) {
             return Err(Status::INVALID_DEVICE);
         }
-        let meets =
-            |bound: &Bound| bound.device == own && bound.offset < end && offset < bound.offset + bound.size;
+        let meets = |bound: &MulticastBinding| {
+            bound.device == own && bound.offset < end && offset < bound.offset + bound.size
+        };
         if object.bound.iter().any(meets) {
             return Err(Status::INVALID_VALUE);
         }
-        object.bound.push(Bound { device: own, offset, size, physical, at });
+        object.bound.push(MulticastBinding { device: own, offset, size, physical, at });
         if let Some(memory) = self.mappings.physical.get_mut(physical) {
             memory.bound += 1;
         }
-        self.renew_mirrors()
+        self.update_mirrors()
     }
 
     /// Returns the physical memory that is mapped at all of these addresses, and the offset of the first address
@@ -110,38 +112,39 @@ impl Memory {
         if !object.devices.contains(&device) {
             return Err(Status::INVALID_DEVICE);
         }
-        let same = |bound: &Bound| (bound.device, bound.offset, bound.size) == (device, offset, size);
+        let same =
+            |bound: &MulticastBinding| (bound.device, bound.offset, bound.size) == (device, offset, size);
         let Some(at) = object.bound.iter().position(same) else { return Ok(None) };
         let gone = object.bound.swap_remove(at);
-        self.renew_mirrors()?;
-        self.let_go(gone.physical);
+        self.update_mirrors()?;
+        self.release_binding(gone.physical);
         Ok(Some(()))
     }
 
     /// Removes a binding's reference to physical memory.
-    fn let_go(&mut self, physical: u64) {
+    fn release_binding(&mut self, physical: u64) {
         if let Some(memory) = self.mappings.physical.get_mut(physical) {
             memory.bound -= 1;
         }
-        self.collect(physical);
+        self.free_unused(physical);
     }
 
     /// Releases a handle of an object.
     pub fn release_multicast(&mut self, handle: u64) -> Result {
         self.multicast_mut(handle)?.handles -= 1;
-        self.collect_multicast(handle);
+        self.free_unused_multicast(handle);
         Ok(())
     }
 
     /// Frees an object without handles and mappings, and removes its bindings.
-    pub(super) fn collect_multicast(&mut self, handle: u64) {
+    pub(super) fn free_unused_multicast(&mut self, handle: u64) {
         let unused = |found: &&Multicast| found.handles == 0 && found.mapped == 0;
         if self.mappings.multicast.get(handle).filter(unused).is_none() {
             return;
         }
         let gone = self.mappings.multicast.remove(handle);
         for bound in gone.into_iter().flat_map(|object| object.bound) {
-            self.let_go(bound.physical);
+            self.release_binding(bound.physical);
         }
     }
 
@@ -163,8 +166,8 @@ impl Memory {
 
     /// Updates the receivers of writes in all mappings of objects. Must be called after each change of mappings
     /// or bindings.
-    pub(super) fn renew_mirrors(&mut self) -> Result {
-        let mapped: Vec<(u64, Vec<Bound>)> = self
+    pub(super) fn update_mirrors(&mut self) -> Result {
+        let mapped: Vec<(u64, Vec<MulticastBinding>)> = self
             .mappings
             .mapped
             .iter()
@@ -175,11 +178,11 @@ impl Memory {
             .collect();
         for (start, bound) in mapped {
             let mut mirrors = Vec::new();
-            for Bound { offset, size, physical, at, .. } in bound {
+            for MulticastBinding { offset, size, physical, at, .. } in bound {
                 let (backing, base) = self.bytes_of(physical)?;
                 mirrors.push(Mirror { range: offset..offset + size, backing, at: base + at });
             }
-            let found = self.live.get(&start).filter(|found| found.kind == Kind::Mapped);
+            let found = self.live.get(&start).filter(|found| found.kind == AllocationKind::Mapped);
             found.into_iter().for_each(|found| found.backing.set_mirrors(mirrors.clone()));
         }
         Ok(())
@@ -188,14 +191,14 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::copy::{Place, copy, fill};
+    use super::super::copy::{MemoryPlace, copy, fill};
     use super::*;
 
     const STEP: u64 = GRANULARITY;
 
     fn read(memory: &Memory, address: u64) -> u8 {
         let (mut out, from) = ([0u8], memory.resolve(address, 1).unwrap());
-        copy(&Place::Host(out.as_mut_ptr() as u64), &from, 1);
+        copy(&MemoryPlace::Host(out.as_mut_ptr() as u64), &from, 1);
         out[0]
     }
 

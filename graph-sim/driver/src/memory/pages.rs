@@ -28,7 +28,7 @@ pub fn processor(location: Location) -> i32 {
 
 /// Counts of page faults and moves.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct PageCounts {
     /// Faults of devices: accesses to pages of which they have neither a copy nor a mapping.
     pub device_faults: u64,
     /// Faults of the host.
@@ -45,7 +45,7 @@ pub struct Counts {
     pub evicted: u64,
 }
 
-static COUNTS: Mutex<Counts> = Mutex::new(Counts {
+static COUNTS: Mutex<PageCounts> = Mutex::new(PageCounts {
     device_faults: 0,
     host_faults: 0,
     migrated: 0,
@@ -56,11 +56,11 @@ static COUNTS: Mutex<Counts> = Mutex::new(Counts {
 });
 
 /// Returns the counts of the process so far.
-pub fn counts() -> Counts {
+pub fn counts() -> PageCounts {
     *COUNTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn count(change: impl FnOnce(&mut Counts)) {
+fn count(change: impl FnOnce(&mut PageCounts)) {
     change(&mut COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
@@ -189,7 +189,7 @@ pub fn evict(all: &[&Managed], device: i32, room: u64) {
 
 /// The association of an allocation: the streams that may use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Attached {
+pub enum StreamAssociation {
     /// Every stream.
     Global,
     /// No stream, on devices without concurrent access.
@@ -198,35 +198,35 @@ pub enum Attached {
     Single(u64),
 }
 
-struct State {
+struct ManagedState {
     /// The association to which the allocation returns when an association with a single stream ends.
-    default: Attached,
-    attached: Attached,
+    default: StreamAssociation,
+    attached: StreamAssociation,
     pages: Vec<Page>,
 }
 
 /// An allocation of managed memory.
 pub struct Managed {
-    state: Mutex<State>,
+    state: Mutex<ManagedState>,
 }
 
 impl Managed {
     /// Returns a new allocation, associated with the host if `host` is true.
     pub fn new(bytes: u64, host: bool) -> Managed {
-        let attached = if host { Attached::Host } else { Attached::Global };
+        let attached = if host { StreamAssociation::Host } else { StreamAssociation::Global };
         let pages = vec![Page::default(); bytes.div_ceil(PAGE) as usize];
-        Managed { state: Mutex::new(State { default: attached, attached, pages }) }
+        Managed { state: Mutex::new(ManagedState { default: attached, attached, pages }) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ManagedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the association. If it is not with a single stream, it becomes the default, too.
-    pub fn attach(&self, to: Attached) {
+    pub fn attach(&self, to: StreamAssociation) {
         let mut state = self.state();
         state.attached = to;
-        if !matches!(to, Attached::Single(_)) {
+        if !matches!(to, StreamAssociation::Single(_)) {
             state.default = to;
         }
     }
@@ -234,17 +234,17 @@ impl Managed {
     /// Restores the default association if the allocation is associated with the destroyed stream.
     pub fn detach(&self, stream: u64) {
         let mut state = self.state();
-        if state.attached == Attached::Single(stream) {
+        if state.attached == StreamAssociation::Single(stream) {
             state.attached = state.default;
         }
     }
 
     /// Returns true if work of a stream may access the memory.
-    pub fn is_open_to(&self, stream: u64, concurrent: bool) -> bool {
+    pub fn is_accessible_from(&self, stream: u64, concurrent: bool) -> bool {
         match self.state().attached {
-            Attached::Global => true,
-            Attached::Host => concurrent,
-            Attached::Single(only) => only == stream,
+            StreamAssociation::Global => true,
+            StreamAssociation::Host => concurrent,
+            StreamAssociation::Single(only) => only == stream,
         }
     }
 
@@ -305,11 +305,11 @@ mod tests {
     use super::*;
 
     /// Returns the change of the counts by `work`.
-    fn counted(work: impl FnOnce()) -> Counts {
+    fn counted(work: impl FnOnce()) -> PageCounts {
         let before = counts();
         work();
         let after = counts();
-        Counts {
+        PageCounts {
             device_faults: after.device_faults - before.device_faults,
             host_faults: after.host_faults - before.host_faults,
             migrated: after.migrated - before.migrated,
@@ -326,7 +326,7 @@ mod tests {
         let two = || Managed::new(2 * PAGE, false);
         let all = 0..2 * PAGE;
         let faults = |device, host| (device, host);
-        let of = |counts: Counts| (counts.device_faults, counts.host_faults);
+        let of = |counts: PageCounts| (counts.device_faults, counts.host_faults);
         // Each side faults once, and again after the other side has had the pages.
         let memory = two();
         let found = counted(|| {
@@ -408,12 +408,12 @@ mod tests {
     #[test]
     fn streams_are_attached_until_they_are_destroyed() {
         let memory = Managed::new(10, true);
-        assert!(memory.is_open_to(7, true) && !memory.is_open_to(7, false));
-        memory.attach(Attached::Single(7));
-        assert!(memory.is_open_to(7, false) && !memory.is_open_to(8, true));
+        assert!(memory.is_accessible_from(7, true) && !memory.is_accessible_from(7, false));
+        memory.attach(StreamAssociation::Single(7));
+        assert!(memory.is_accessible_from(7, false) && !memory.is_accessible_from(8, true));
         memory.detach(8);
-        assert!(!memory.is_open_to(8, true));
+        assert!(!memory.is_accessible_from(8, true));
         memory.detach(7);
-        assert!(memory.is_open_to(8, true) && !memory.is_open_to(8, false));
+        assert!(memory.is_accessible_from(8, true) && !memory.is_accessible_from(8, false));
     }
 }

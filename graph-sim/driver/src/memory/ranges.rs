@@ -9,15 +9,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::backing::Backing;
-use super::mapping::{GRANULARITY, Mapping, Physical, addresses};
-use super::space::{Allocation, Kind, Memory};
+use super::mapping::{GRANULARITY, Mapping, PhysicalMemory, addresses};
+use super::space::{Allocation, AllocationKind, Memory};
 use crate::base::config::are_peers;
-use crate::base::console::say_once;
+use crate::base::console::print_once;
 use crate::base::status::{Result, Status};
 
 /// The addresses of an allocation to build, its device, the devices with access, and the multicast object if it
 /// maps one. The mapping of an object is always an allocation of its own.
-type Run = (Range<u64>, usize, Vec<usize>, Option<u64>);
+type AllocationRun = (Range<u64>, usize, Vec<usize>, Option<u64>);
 
 impl Memory {
     /// Reserves an address range for mappings. `align` is a power of two or 0.
@@ -48,7 +48,7 @@ impl Memory {
             return Err(Status::INVALID_VALUE);
         }
         self.charge(device, size)?;
-        let made = Physical { size, device, handles: 1, mapped: false, bound: 0, bytes: None };
+        let made = PhysicalMemory { size, device, handles: 1, mapped: false, bound: 0, bytes: None };
         Ok(self.mappings.physical.insert(made))
     }
 
@@ -59,7 +59,7 @@ impl Memory {
         }
         let found = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
         found.ok_or(Status::INVALID_VALUE)?.handles -= 1;
-        self.collect(handle);
+        self.free_unused(handle);
         Ok(())
     }
 
@@ -89,9 +89,10 @@ impl Memory {
     }
 
     /// Frees physical memory without references.
-    pub(super) fn collect(&mut self, handle: u64) {
-        let unused = |found: &&Physical| found.handles == 0 && !found.mapped && found.bound == 0;
-        if let Some(&Physical { size, device, .. }) = self.mappings.physical.get(handle).filter(unused) {
+    pub(super) fn free_unused(&mut self, handle: u64) {
+        let unused = |found: &&PhysicalMemory| found.handles == 0 && !found.mapped && found.bound == 0;
+        if let Some(&PhysicalMemory { size, device, .. }) = self.mappings.physical.get(handle).filter(unused)
+        {
             self.mappings.physical.remove(handle);
             self.refund(device, size);
         }
@@ -112,7 +113,7 @@ impl Memory {
         }
         if let Some(memory) = memory {
             if memory.mapped {
-                say_once("two mappings of one physical memory are not simulated".to_owned());
+                print_once("two mappings of one physical memory are not simulated".to_owned());
                 return Err(Status::NOT_SUPPORTED);
             }
             memory.mapped = true;
@@ -142,8 +143,8 @@ impl Memory {
             if let Some(object) = self.mappings.multicast.get_mut(gone.physical) {
                 object.mapped -= 1;
             }
-            self.collect(gone.physical);
-            self.collect_multicast(gone.physical);
+            self.free_unused(gone.physical);
+            self.free_unused_multicast(gone.physical);
         }
         self.make_allocations(&around, &old)
     }
@@ -187,7 +188,7 @@ impl Memory {
     /// Builds the allocations of a reserved range from its mappings. Their bytes come from the old allocations,
     /// or from memory that was mapped elsewhere. Keeps an unchanged allocation.
     fn make_allocations(&mut self, range: &Range<u64>, old: &[Allocation]) -> Result {
-        let mut runs: Vec<Run> = Vec::new();
+        let mut runs: Vec<AllocationRun> = Vec::new();
         for (&start, mapping) in self.mappings.mapped.range(range.clone()) {
             let memory = self.mappings.physical.get(mapping.physical).map(|found| (found.device, None));
             let object = self.mappings.multicast.get(mapping.physical);
@@ -216,15 +217,15 @@ impl Memory {
             };
             for old in old.iter().filter(|old| old.base < run.end && run.start < old.end()) {
                 let (from, to) = (old.base.max(run.start), old.end().min(run.end));
-                backing.take_over(from - run.start, &old.backing, from - old.base, to - from);
+                backing.copy_written_from(from - run.start, &old.backing, from - old.base, to - from);
             }
             for (&start, mapping) in self.mappings.mapped.range(run.clone()) {
                 let physical = self.mappings.physical.get_mut(mapping.physical);
                 if let Some((bytes, offset)) = physical.and_then(|physical| physical.bytes.take()) {
-                    backing.take_over(start - run.start, &bytes, offset, mapping.end - start);
+                    backing.copy_written_from(start - run.start, &bytes, offset, mapping.end - start);
                 }
             }
-            self.enter(run.start, run.end - run.start, Kind::Mapped, device, 0, backing);
+            self.enter(run.start, run.end - run.start, AllocationKind::Mapped, device, 0, backing);
             let Some(made) = self.live.get_mut(&run.start) else { continue };
             made.access = access;
             for old in old.iter().filter(|old| old.base < run.end && run.start < old.end()) {
@@ -234,7 +235,7 @@ impl Memory {
                 made.buffers.extend(inside.map(|(&start, note)| (start, note.clone())));
             }
         }
-        self.renew_mirrors()
+        self.update_mirrors()
     }
 }
 
@@ -271,7 +272,7 @@ mod tests {
         memory.map(start + STEP, 2 * STEP, second).unwrap();
         memory.set_access(start + STEP, 2 * STEP, 0, true).unwrap();
         let found = memory.find(start).unwrap();
-        assert_eq!((found.base, found.size, found.kind), (start, 3 * STEP, Kind::Mapped));
+        assert_eq!((found.base, found.size, found.kind), (start, 3 * STEP, AllocationKind::Mapped));
         assert_eq!((read(&memory, start + STEP - 1), read(&memory, start + STEP)), (Some(7), None));
         assert_eq!(memory.used(0), 3 * STEP);
         memory.unmap(start, 3 * STEP).unwrap();

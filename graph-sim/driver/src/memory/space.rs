@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::backing::Backing;
-use super::copy::Place;
+use super::copy::MemoryPlace;
 use super::mapping::Mappings;
 use super::pages::{self, Managed};
 use crate::base::config::config;
@@ -23,7 +23,7 @@ const ALIGN: u64 = 512;
 
 /// The kind of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum AllocationKind {
     /// From `cuMemAlloc` and similar functions.
     Device,
     /// Allocated in stream order, from the pool with this handle.
@@ -50,7 +50,7 @@ pub struct Allocation {
     pub base: u64,
     /// The size in bytes.
     pub size: u64,
-    pub kind: Kind,
+    pub kind: AllocationKind,
     /// The device that holds it.
     pub device: usize,
     /// The context in which it was allocated; 0 for mapped memory, which has none.
@@ -78,7 +78,7 @@ impl Allocation {
 
     /// Returns true if the host may access it by its address.
     pub fn on_host(&self) -> bool {
-        matches!(self.kind, Kind::Pinned | Kind::Registered | Kind::Managed)
+        matches!(self.kind, AllocationKind::Pinned | AllocationKind::Registered | AllocationKind::Managed)
     }
 
     /// Returns its name for reports.
@@ -101,7 +101,7 @@ impl Allocation {
 }
 
 /// Addresses reserved for a graph's allocations or for mappings.
-struct Reserved {
+struct ReservedRange {
     size: u64,
     /// The number of holders: the graph, its instances, and its live allocations.
     holders: u32,
@@ -111,7 +111,7 @@ struct Reserved {
 pub struct Memory {
     pub(super) live: BTreeMap<u64, Allocation>,
     /// The reserved ranges by start: for allocations of graphs, live or not, and for mappings.
-    reserved: BTreeMap<u64, Reserved>,
+    reserved: BTreeMap<u64, ReservedRange>,
     /// The tables of mapped memory.
     pub(super) mappings: Mappings,
     next: u64,
@@ -139,7 +139,7 @@ impl Memory {
     }
 
     /// Returns the end of the last reserved range or allocation that starts at or before an address.
-    fn occupied(&self, address: u64) -> Option<u64> {
+    fn occupied_end(&self, address: u64) -> Option<u64> {
         let live = self.live.range(..=address).next_back().map(|(_, allocation)| allocation.end());
         let reserved = self.reserved.range(..=address).next_back().map(|(start, kept)| start + kept.size);
         live.max(reserved)
@@ -159,7 +159,7 @@ impl Memory {
                 wrapped = true;
                 start = FIRST.next_multiple_of(align);
             }
-            match self.occupied(start + size) {
+            match self.occupied_end(start + size) {
                 Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(align),
                 _ => break,
             }
@@ -176,7 +176,7 @@ impl Memory {
     /// Reserves an address range that is aligned to `align`, a power of two. It has one holder.
     pub(super) fn reserve_aligned(&mut self, size: u64, align: u64) -> Result<u64> {
         let start = self.place(size, align.max(ALIGN))?;
-        self.reserved.insert(start, Reserved { size, holders: 1 });
+        self.reserved.insert(start, ReservedRange { size, holders: 1 });
         Ok(start)
     }
 
@@ -204,13 +204,13 @@ impl Memory {
     }
 
     /// Allocates on a device, at an address of the driver's choice.
-    pub fn allocate(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
+    pub fn allocate(&mut self, size: u64, kind: AllocationKind, device: usize, context: u64) -> Result<u64> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
         }
         self.charge(device, size)?;
         let backing = match kind {
-            Kind::Variable | Kind::Constant => Backing::new_variable,
+            AllocationKind::Variable | AllocationKind::Constant => Backing::new_variable,
             _ => Backing::new,
         };
         let placed = self.place(size, ALIGN).and_then(|base| Ok((base, backing(size)?)));
@@ -220,7 +220,14 @@ impl Memory {
     }
 
     /// Allocates on a device, at a reserved address.
-    pub fn allocate_at(&mut self, base: u64, size: u64, kind: Kind, device: usize, context: u64) -> Result {
+    pub fn allocate_at(
+        &mut self,
+        base: u64,
+        size: u64,
+        kind: AllocationKind,
+        device: usize,
+        context: u64,
+    ) -> Result {
         self.charge(device, size)?;
         let backing = Backing::new(size).inspect_err(|_| self.used[device] -= size)?;
         self.enter(base, size, kind, device, context, backing);
@@ -229,14 +236,20 @@ impl Memory {
     }
 
     /// Grants devices access to the allocation at an address.
-    pub fn open(&mut self, base: u64, peers: &[usize]) {
+    pub fn grant_access(&mut self, base: u64, peers: &[usize]) {
         if let Some(found) = self.live.get_mut(&base) {
             found.access.extend(peers);
         }
     }
 
     /// Allocates memory that the host accesses at the same address.
-    pub fn allocate_host(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
+    pub fn allocate_host(
+        &mut self,
+        size: u64,
+        kind: AllocationKind,
+        device: usize,
+        context: u64,
+    ) -> Result<u64> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -252,7 +265,7 @@ impl Memory {
         if !config().concurrent && size > self.total.saturating_sub(self.used(device) + self.managed) {
             return Err(Status::OUT_OF_MEMORY);
         }
-        let base = self.allocate_host(size, Kind::Managed, device, context)?;
+        let base = self.allocate_host(size, AllocationKind::Managed, device, context)?;
         self.managed += size;
         if let Some(made) = self.live.get_mut(&base) {
             made.managed = Some(Arc::new(Managed::new(size, host)));
@@ -341,8 +354,8 @@ impl Memory {
         if self.live.range(..base + size).next_back().is_some_and(|(_, last)| last.end() > base) {
             return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
         }
-        let backing = Backing::of_program(base, size)?;
-        self.enter(base, size, Kind::Registered, device, context, backing);
+        let backing = Backing::from_program(base, size)?;
+        self.enter(base, size, AllocationKind::Registered, device, context, backing);
         Ok(())
     }
 
@@ -367,7 +380,7 @@ impl Memory {
         &mut self,
         base: u64,
         size: u64,
-        kind: Kind,
+        kind: AllocationKind,
         device: usize,
         context: u64,
         backing: Backing,
@@ -392,7 +405,7 @@ impl Memory {
 
     /// Frees the allocation that starts at an address, and returns it.
     pub fn free(&mut self, base: u64) -> Result<Allocation> {
-        if self.at(base).is_some_and(|found| found.kind == Kind::Mapped) {
+        if self.at(base).is_some_and(|found| found.kind == AllocationKind::Mapped) {
             return Err(Status::INVALID_VALUE);
         }
         let allocation = self.live.remove(&base).ok_or(Status::INVALID_VALUE)?;
@@ -402,7 +415,7 @@ impl Memory {
         if !allocation.on_host() {
             self.used[allocation.device] -= allocation.size;
         }
-        if let (Kind::Graph(_), Some(start)) = (allocation.kind, self.range_of(base)) {
+        if let (AllocationKind::Graph(_), Some(start)) = (allocation.kind, self.range_of(base)) {
             self.release(start);
         }
         Ok(allocation)
@@ -453,24 +466,24 @@ impl Memory {
 
     /// Resolves the range of a copy or fill, which must be within one allocation or on the host. Returns an error
     /// for a device address that is in no live allocation.
-    pub fn resolve(&self, address: u64, bytes: u64) -> Result<Place> {
+    pub fn resolve(&self, address: u64, bytes: u64) -> Result<MemoryPlace> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {
-                Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
+                Ok(MemoryPlace::Device(Arc::clone(&found.backing), address - found.base))
             }
             // Pinned memory followed by ordinary host memory: the host can access both.
-            Some(found) if found.on_host() => Ok(Place::Host(address)),
+            Some(found) if found.on_host() => Ok(MemoryPlace::Host(address)),
             Some(_) => Err(Status::INVALID_VALUE),
             None if (FIRST..LAST + (1 << 40)).contains(&address) => Err(Status::INVALID_VALUE),
-            None => Ok(Place::Host(address)),
+            None => Ok(MemoryPlace::Host(address)),
         }
     }
 
     /// Resolves a range like [`Memory::resolve`], for an address that must be on a device or mapped for one.
-    pub fn resolve_device(&self, address: u64, bytes: u64) -> Result<Place> {
+    pub fn resolve_device(&self, address: u64, bytes: u64) -> Result<MemoryPlace> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {
-                Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
+                Ok(MemoryPlace::Device(Arc::clone(&found.backing), address - found.base))
             }
             _ => Err(Status::INVALID_VALUE),
         }
@@ -484,8 +497,8 @@ mod tests {
     #[test]
     fn allocations_are_found_by_any_of_their_addresses_and_no_other() {
         let mut memory = Memory::new(1);
-        let a = memory.allocate(100, Kind::Device, 0, 0).unwrap();
-        let b = memory.allocate(100, Kind::Device, 0, 0).unwrap();
+        let a = memory.allocate(100, AllocationKind::Device, 0, 0).unwrap();
+        let b = memory.allocate(100, AllocationKind::Device, 0, 0).unwrap();
         assert_eq!(memory.find(a + 99).unwrap().base, a);
         assert!(memory.find(a + 100).is_none() && memory.find(a - 1).is_none());
         assert!(b >= a + 100 + GAP);
@@ -499,13 +512,13 @@ mod tests {
     fn reserved_addresses_are_not_given_to_others() {
         let mut memory = Memory::new(1);
         let kept = memory.reserve(1000).unwrap();
-        let other = memory.allocate(8, Kind::Device, 0, 0).unwrap();
+        let other = memory.allocate(8, AllocationKind::Device, 0, 0).unwrap();
         assert!(other >= kept + 1000);
         memory.next = FIRST;
-        let third = memory.allocate(8, Kind::Device, 0, 0).unwrap();
+        let third = memory.allocate(8, AllocationKind::Device, 0, 0).unwrap();
         assert!(third >= other + 8, "{third:#x} {other:#x} {kept:#x}");
-        memory.allocate_at(kept, 1000, Kind::Graph(1), 0, 0).unwrap();
-        assert_eq!(memory.find(kept + 999).unwrap().kind, Kind::Graph(1));
+        memory.allocate_at(kept, 1000, AllocationKind::Graph(1), 0, 0).unwrap();
+        assert_eq!(memory.find(kept + 999).unwrap().kind, AllocationKind::Graph(1));
     }
 
     /// Managed memory may exceed the device's memory, and is evicted for allocations, which may not.
@@ -528,9 +541,9 @@ mod tests {
         memory.count_access(Some(0), large..large + 2 * PAGE, false);
         assert_eq!(pages_of(&memory), [8, 0, 4]);
         assert_eq!(pages::counts().evicted - before.evicted, 2);
-        let device = memory.allocate(6 * PAGE, Kind::Device, 0, 0).unwrap();
+        let device = memory.allocate(6 * PAGE, AllocationKind::Device, 0, 0).unwrap();
         assert_eq!(pages_of(&memory), [2, 0, 10]);
-        assert_eq!(memory.allocate(3 * PAGE, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
+        assert_eq!(memory.allocate(3 * PAGE, AllocationKind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
         memory.prefetch(large, 12 * PAGE, (1, 0)).unwrap();
         assert_eq!(pages_of(&memory), [2, 0, 10]);
         // The other device has its own memory. Duplicated pages can be dropped without moving them back.
@@ -545,8 +558,8 @@ mod tests {
     #[test]
     fn more_than_the_device_has_is_refused() {
         let mut memory = Memory::new(1);
-        assert_eq!(memory.allocate(4 << 40, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
-        assert_eq!(memory.allocate(u64::MAX, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
+        assert_eq!(memory.allocate(4 << 40, AllocationKind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
+        assert_eq!(memory.allocate(u64::MAX, AllocationKind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
         assert_eq!(memory.used(0), 0);
     }
 }

@@ -32,7 +32,7 @@ pub struct Capture {
     /// A number unique among captures.
     pub id: u64,
     /// The id reported to the program: that of the graph, so captures into one graph share it.
-    pub told: u64,
+    pub reported_id: u64,
     /// The stream in which the capture began.
     pub origin: u64,
     /// The graph to which nodes are added.
@@ -42,11 +42,11 @@ pub struct Capture {
     /// The thread that began the capture.
     pub thread: std::thread::ThreadId,
     /// True if a call invalidated the capture.
-    pub broken: bool,
+    pub invalidated: bool,
     /// The captured streams, each with the dependencies of its next node.
     pub streams: BTreeMap<u64, Dependencies>,
     /// Nodes that the program set as dependencies by hand. They need not be joined into the origin stream.
-    pub given: BTreeSet<u64>,
+    pub manual_dependencies: BTreeSet<u64>,
 }
 
 /// The active captures. A stream is in at most one of them.
@@ -75,24 +75,24 @@ impl Captures {
     }
 
     /// Returns the capture of a stream; `None` if the stream is not captured.
-    pub fn of(&mut self, stream: u64) -> Option<&mut Capture> {
+    pub fn of_stream(&mut self, stream: u64) -> Option<&mut Capture> {
         self.list.iter_mut().find(|capture| capture.streams.contains_key(&stream))
     }
 
     /// Returns a stream's capture status and the id of its capture.
     pub fn status(&mut self, stream: u64) -> (u32, u64) {
-        match self.of(stream) {
+        match self.of_stream(stream) {
             None => (NONE, 0),
-            Some(capture) => (if capture.broken { INVALIDATED } else { ACTIVE }, capture.told),
+            Some(capture) => (if capture.invalidated { INVALIDATED } else { ACTIVE }, capture.reported_id),
         }
     }
 
     /// Refuses a call that cannot be captured, and invalidates the capture of its stream.
     pub fn refuse(&mut self, stream: u64) -> Result {
-        match self.of(stream) {
+        match self.of_stream(stream) {
             None => Ok(()),
             Some(capture) => {
-                capture.broken = true;
+                capture.invalidated = true;
                 Err(Status::STREAM_CAPTURE_UNSUPPORTED)
             }
         }
@@ -111,7 +111,7 @@ impl Captures {
         match self.list.iter_mut().find(forbids) {
             None => Ok(()),
             Some(capture) => {
-                capture.broken = true;
+                capture.invalidated = true;
                 Err(Status::STREAM_CAPTURE_UNSUPPORTED)
             }
         }
@@ -120,7 +120,7 @@ impl Captures {
     /// Returns the last nodes of a captured stream, for an event recorded in it; `None` if the stream is not
     /// captured.
     pub fn record(&mut self, stream: u64) -> Option<CapturedPoint> {
-        let capture = self.of(stream)?;
+        let capture = self.of_stream(stream)?;
         let nodes = capture.streams.get(&stream)?.iter().map(|node| node.0).collect();
         Some(CapturedPoint { capture: capture.id, nodes })
     }
@@ -128,7 +128,7 @@ impl Captures {
     /// Makes a stream wait for an event of a capture, so that the stream joins the capture. Returns false if
     /// neither the event nor the stream is captured.
     pub fn wait(&mut self, stream: u64, captured: Option<CapturedPoint>) -> Result<bool> {
-        let own = self.of(stream).map(|capture| capture.id);
+        let own = self.of_stream(stream).map(|capture| capture.id);
         match (own, captured) {
             (None, None) => Ok(false),
             (Some(_), None) => {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The size of a condition in the access checks. Its address there is its handle.
-pub const BYTES: u64 = 4;
+pub const CONDITION_BYTES: u64 = 4;
 
 /// Flag of a value that the current launch has set.
-const SET: u64 = 1 << 32;
+const SET_FLAG: u64 = 1 << 32;
 
 /// A conditional handle of a graph.
-pub struct Handle {
+pub struct ConditionHandle {
     /// The graph for which it was created.
     pub graph: u64,
     /// The context of the kernels that may set the condition.
@@ -33,20 +33,20 @@ pub struct Condition {
     pub context: u64,
     /// The index of the node in the instance.
     pub node: usize,
-    /// The value, with the flag [`SET`] if this launch has set it.
+    /// The value, with the flag [`SET_FLAG`] if this launch has set it.
     value: AtomicU64,
 }
 
 impl Condition {
     /// Sets the value on behalf of the current launch.
     pub fn set(&self, value: u32) {
-        self.value.store(u64::from(value) | SET, Ordering::SeqCst);
+        self.value.store(u64::from(value) | SET_FLAG, Ordering::SeqCst);
     }
 
     /// Returns the value, and true if this launch has set it. An unset value is that of an earlier launch.
     pub fn get(&self) -> (u32, bool) {
         let value = self.value.load(Ordering::SeqCst);
-        (value as u32, value & SET != 0)
+        (value as u32, value & SET_FLAG != 0)
     }
 }
 
@@ -62,8 +62,8 @@ pub struct Conditions {
 
 impl Conditions {
     /// Adds the condition of a node.
-    pub fn add(&mut self, number: u64, handle: &Handle, node: usize) {
-        let &Handle { context, default, assigns, .. } = handle;
+    pub fn add(&mut self, number: u64, handle: &ConditionHandle, node: usize) {
+        let &ConditionHandle { context, default, assigns, .. } = handle;
         self.handles.insert(number, self.list.len());
         self.list.push(Condition { default, assigns, context, node, value: AtomicU64::new(default.into()) });
     }
@@ -76,7 +76,7 @@ impl Conditions {
     /// Returns the condition whose address in the access checks is `address`.
     pub fn at(&self, address: u64) -> Option<&Condition> {
         let (&handle, _) = self.handles.range(..=address).next_back()?;
-        self.get(handle).filter(|_| address < handle + BYTES)
+        self.get(handle).filter(|_| address < handle + CONDITION_BYTES)
     }
 
     /// Begins a launch: resets conditions with a default. The others keep their values, but count as not set.

@@ -1,8 +1,8 @@
 //! Graph definitions: the tables of graphs, nodes and conditional handles.
 
-use super::conditions::Handle;
-use super::graph::{Graph, Node, Owner};
-use super::op::Op;
+use super::conditions::ConditionHandle;
+use super::graph::{Graph, GraphOwner, Node};
+use super::operation::Operation;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
 
@@ -10,7 +10,7 @@ use crate::base::table::Table;
 pub struct GraphDefinitions {
     pub graphs: Table<Graph>,
     pub nodes: Table<Node>,
-    pub conditions: Table<Handle>,
+    pub conditions: Table<ConditionHandle>,
 }
 
 impl GraphDefinitions {
@@ -33,11 +33,11 @@ impl GraphDefinitions {
 
     /// Returns true if a graph or one of its child graphs has memory nodes.
     pub fn has_memory(&self, graph: u64) -> bool {
-        self.any_node(graph, Op::is_memory)
+        self.any_node(graph, Operation::is_memory)
     }
 
     /// Returns true if `is` holds for a node of a graph, or of the graphs inside it.
-    pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
+    pub fn any_node(&self, graph: u64, is: impl Fn(&Operation) -> bool) -> bool {
         let mut graphs = vec![graph];
         while let Some(graph) = graphs.pop() {
             for &node in self.graphs.get(graph).map_or(&[][..], |graph| &graph.nodes) {
@@ -69,14 +69,16 @@ impl GraphDefinitions {
 
     /// Returns true if a graph, or a graph inside it, has conditional nodes.
     pub fn has_conditionals(&self, graph: u64) -> bool {
-        self.any_node(graph, |op| matches!(op, Op::Conditional(_)))
+        self.any_node(graph, |op| matches!(op, Operation::Conditional(_)))
     }
 
     /// Returns a graph and the graphs that contain it, innermost first.
-    pub fn around(&self, graph: u64) -> impl Iterator<Item = u64> {
+    pub fn enclosing_graphs(&self, graph: u64) -> impl Iterator<Item = u64> {
         let outer = |graph: &u64| match self.graphs.get(*graph)?.owner {
-            Owner::Program => None,
-            Owner::Cloned(node) | Owner::Moved(node) | Owner::Body(node) => Some(self.nodes.get(node)?.graph),
+            GraphOwner::Program => None,
+            GraphOwner::Cloned(node) | GraphOwner::Moved(node) | GraphOwner::Body(node) => {
+                Some(self.nodes.get(node)?.graph)
+            }
         };
         std::iter::successors(Some(graph), outer)
     }

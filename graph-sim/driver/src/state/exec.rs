@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::conditions::Conditions;
 use super::graph::Buffer;
 use super::members::{Actors, Members};
-use super::op::Op;
+use super::operation::Operation;
 use super::schedule::{self, Precedence};
 use super::scopes::Scopes;
 use crate::base::note::Note;
@@ -18,7 +18,7 @@ use crate::base::status::{Result, Status};
 pub struct ExecNode {
     /// The node of the graph definition.
     pub node: u64,
-    pub op: Op,
+    pub op: Operation,
     pub enabled: bool,
     /// The name that the program gave it.
     pub note: Option<Note>,
@@ -29,7 +29,7 @@ pub struct ExecNode {
 }
 
 /// The shape of an instance. No update changes it.
-pub struct Shape {
+pub struct ExecShape {
     /// The predecessors of each node.
     pub predecessors: Vec<Vec<usize>>,
     /// The predecessors of each node along full edges.
@@ -56,28 +56,32 @@ pub struct UsedBuffer {
     pub users: Vec<usize>,
 }
 
-impl Shape {
+impl ExecShape {
     /// Returns a shape with full edges only, for tests.
     #[cfg(test)]
-    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
+    pub fn with_full_edges(predecessors: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
         let none = vec![Vec::new(); predecessors.len()];
-        Shape::with(predecessors, none, buffers)
+        ExecShape::with_edges(predecessors, none, buffers)
     }
 
     /// Returns a shape with full and programmatic edges, for tests.
     #[cfg(test)]
-    pub fn with(full: Vec<Vec<usize>>, programmatic: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {
+    pub fn with_edges(
+        full: Vec<Vec<usize>>,
+        programmatic: Vec<Vec<usize>>,
+        buffers: Vec<UsedBuffer>,
+    ) -> Self {
         let actors = Actors::new(vec![0; full.len()].into_iter());
         let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
         let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
         let mut scopes = Scopes::default();
         scopes.add(0..full.len(), None);
         scopes.buffers = vec![0; buffers.len()];
-        Shape { predecessors, full, programmatic, precedence, index, children, scopes, actors, buffers }
+        ExecShape { predecessors, full, programmatic, precedence, index, children, scopes, actors, buffers }
     }
 
     /// Returns true if there are programmatic edges.
-    pub fn overlaps(&self) -> bool {
+    pub fn has_programmatic_edges(&self) -> bool {
         self.programmatic.iter().any(|before| !before.is_empty())
     }
 
@@ -97,7 +101,7 @@ pub struct Exec {
     pub graph: u64,
     pub flags: u64,
     pub nodes: Vec<ExecNode>,
-    pub shape: Arc<Shape>,
+    pub shape: Arc<ExecShape>,
     pub conditions: Arc<Conditions>,
     /// The reserved address ranges that the instance holds.
     pub ranges: Vec<u64>,

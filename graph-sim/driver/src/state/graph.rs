@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::members::Members;
-use super::op::Op;
-use super::place;
+use super::operation::Operation;
+use super::placement;
 use crate::base::note::Note;
 use crate::base::types::CUgraphEdgeData;
 
@@ -30,7 +30,7 @@ pub fn full(nodes: &[u64]) -> Dependencies {
 
 /// The owner of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Owner {
+pub enum GraphOwner {
     /// The program.
     Program,
     /// A child node that holds a clone of the program's graph.
@@ -46,8 +46,8 @@ pub struct Graph {
     /// Oldest first.
     pub nodes: Vec<u64>,
     /// The placement of its allocations.
-    pub place: place::Placement,
-    pub owner: Owner,
+    pub place: placement::Placement,
+    pub owner: GraphOwner,
     /// The number of live instances.
     pub execs: u32,
     /// The user objects that the graph holds, with the number of references.
@@ -63,13 +63,13 @@ pub struct Graph {
 /// A node.
 pub struct Node {
     pub graph: u64,
-    pub op: Op,
+    pub op: Operation,
     /// The predecessors, with the data of the edges.
     pub dependencies: Vec<(u64, CUgraphEdgeData)>,
     /// The successors.
     pub dependents: Vec<u64>,
     /// The free nodes that preceded the node when it was added.
-    pub freed: place::Row,
+    pub freed: placement::NodeSet,
     /// The name that the program gave it.
     pub note: Option<Note>,
     /// The member launches of a batched node.
@@ -92,6 +92,6 @@ pub struct Buffer {
     pub planned: bool,
     /// A number that rises in the order of description.
     pub number: u64,
-    /// The nodes that may access the buffer, each with a member number or [`WHOLE`](super::members::WHOLE).
+    /// The nodes that may access the buffer, each with a member number or [`WHOLE_NODE`](super::members::WHOLE_NODE).
     pub users: Vec<(u64, u32)>,
 }

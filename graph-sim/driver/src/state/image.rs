@@ -7,12 +7,12 @@ use cuweave_ptx::{self as ptx, Function, Statement, isa};
 
 use crate::base::config::{config, device};
 use crate::base::log;
-use crate::base::registers::{Registers, most_for};
+use crate::base::registers::{Registers, max_registers_for};
 use crate::base::status::{Result, Status};
 use crate::interp::{Entry, GlobalVariable, Program};
 
 /// A kernel of an image.
-pub struct Kernel {
+pub struct ImageKernel {
     pub name: String,
     /// The offset and length of each parameter in the parameter space.
     pub parameters: Vec<(usize, usize)>,
@@ -32,23 +32,23 @@ pub struct Kernel {
     pub local_bytes: u32,
     /// The maximum number of registers per thread: from `.maxnreg`, or from `.minnctapersm` with `.maxntid` or
     /// `.reqntid`.
-    pub most_registers: Option<u32>,
+    pub max_registers: Option<u32>,
     /// The reason if the interpreter cannot run the kernel.
     pub supported: std::result::Result<(), String>,
     /// The index of the kernel among the program's entries.
     pub entry: usize,
 }
 
-impl Kernel {
+impl ImageKernel {
     /// Returns the assumed registers of the kernel.
     pub fn registers(&self) -> Registers {
-        Registers::of(&self.name, self.most_registers)
+        Registers::for_kernel(&self.name, self.max_registers)
     }
 }
 
 /// A module image.
 pub struct Image {
-    pub kernels: Vec<Kernel>,
+    pub kernels: Vec<ImageKernel>,
     /// The code and the variables.
     pub program: Program,
 }
@@ -109,7 +109,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&[u8]> {
     let Some(rest) = bytes.strip_prefix(ENVELOPE.as_slice()) else { return Ok(bytes) };
     let (length, text) = rest.split_first_chunk().ok_or(Status::INVALID_IMAGE)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| Status::INVALID_IMAGE)?;
-    text.get(..length).ok_or_else(|| log::say(Status::INVALID_IMAGE, "machine code that is cut off"))
+    text.get(..length).ok_or_else(|| log::log_error(Status::INVALID_IMAGE, "machine code that is cut off"))
 }
 
 /// Parses and decodes an image that a program passes to the driver.
@@ -117,17 +117,17 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
         let what = "a cubin or fat binary: machine code cannot be simulated, give the driver PTX";
         crate::base::console::print(what);
-        return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
+        return Err(log::log_error(Status::NO_BINARY_FOR_GPU, what));
     }
     let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
+        .map_err(|_| log::log_error(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
     let invalid = |what: String| {
         crate::base::console::print(&format!("PTX is refused: {what}"));
-        log::say(Status::INVALID_PTX, what)
+        log::log_error(Status::INVALID_PTX, what)
     };
     if text.trim().is_empty() {
-        return Err(log::say(Status::INVALID_IMAGE, "an empty image"));
+        return Err(log::log_error(Status::INVALID_IMAGE, "an empty image"));
     }
     let module = ptx::parse(text).map_err(|error| invalid(error.to_string()))?;
     let (version, newest) = (module.version, newest_ptx(config().version));
@@ -137,19 +137,19 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
             "PTX of version {major}.{minor} is too new for a driver of CUDA {driver_major}.{driver_minor}"
         );
         crate::base::console::print(&what);
-        return Err(log::say(Status::UNSUPPORTED_PTX_VERSION, what));
+        return Err(log::log_error(Status::UNSUPPORTED_PTX_VERSION, what));
     }
     if module.address_size != 64 {
         return Err(invalid("the address size is not 64".to_owned()));
     }
     let target = target(&module);
-    if !device().takes_target(target) {
+    if !device().accepts_target(target) {
         let (major, minor) = device().capability;
         let what =
             format!("PTX for `sm_{target}` does not run on a device of compute capability {major}.{minor}");
-        return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
+        return Err(log::log_error(Status::NO_BINARY_FOR_GPU, what));
     }
-    if let Some(what) = beyond(&module) {
+    if let Some(what) = unsupported_feature(&module) {
         return Err(invalid(what));
     }
     let program = Program::decode(&module);
@@ -168,11 +168,11 @@ fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
 }
 
 /// Returns the first feature that the file uses although its version, its target or the driver lacks it.
-fn beyond(module: &ptx::Module) -> Option<String> {
+fn unsupported_feature(module: &ptx::Module) -> Option<String> {
     let capability: u32 =
         target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
     // Source: the PTX manual on kernel parameters and on `griddepcontrol`.
-    let most = device().most_parameters(config().version, capability);
+    let most = device().max_parameter_bytes(config().version, capability);
     let depends = module.version >= (7, 8) && capability >= 90;
     for function in module.functions().filter(|function| function.body.is_some()) {
         let bytes = function.layout().1;
@@ -186,7 +186,7 @@ fn beyond(module: &ptx::Module) -> Option<String> {
             _ => None,
         });
         let found =
-            instruction.into_iter().find(|i| isa::row(i.op()).hidden == isa::Hidden::Grids && !depends);
+            instruction.into_iter().find(|i| isa::row(i.op()).hidden == isa::HiddenEffect::Grids && !depends);
         if let Some(instruction) = found {
             let line = instruction.line;
             return Some(format!("line {line}: `griddepcontrol` needs PTX 7.8 and the target sm_90"));
@@ -201,14 +201,14 @@ fn three(values: &[u32]) -> [u32; 3] {
     [at(0), at(1), at(2)]
 }
 
-fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
+fn kernel(function: &Function, entry: &Entry, at: usize) -> ImageKernel {
     let required_block = function.performance(".reqntid").map(three);
     let most = function.performance(".maxntid").map(three).or(required_block);
     let max_threads = most.map(|most| most.iter().fold(1u32, |all, &size| all.saturating_mul(size)));
     let first = |directive| function.performance(directive).and_then(|values| values.first().copied());
     let of_blocks =
-        first(".minnctapersm").zip(max_threads).map(|(blocks, threads)| most_for(blocks, threads));
-    Kernel {
+        first(".minnctapersm").zip(max_threads).map(|(blocks, threads)| max_registers_for(blocks, threads));
+    ImageKernel {
         name: entry.name.clone(),
         parameters: entry.parameters.clone(),
         parameter_bytes: entry.parameter_bytes,
@@ -218,7 +218,7 @@ fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
         explicit_cluster: function.performance(".explicitcluster").is_some(),
         shared_bytes: entry.shared_bytes,
         local_bytes: entry.local_bytes,
-        most_registers: first(".maxnreg").or(of_blocks),
+        max_registers: first(".maxnreg").or(of_blocks),
         supported: entry.supported.clone(),
         entry: at,
     }

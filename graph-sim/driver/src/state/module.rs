@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::image::{Image, Kernel};
-use super::link::Link;
+use super::image::{Image, ImageKernel};
+use super::linker::Linker;
 use crate::base::status::{Result, Status};
 use crate::base::table::Table;
 
@@ -19,7 +19,7 @@ pub struct Module {
 }
 
 /// A kernel of a loaded module.
-pub struct Function {
+pub struct KernelFunction {
     pub module: u64,
     pub context: u64,
     /// The image of the module.
@@ -32,9 +32,9 @@ pub struct Function {
     pub attributes: BTreeMap<u32, i32>,
 }
 
-impl Function {
+impl KernelFunction {
     /// Returns the kernel's description in the image.
-    pub fn kernel(&self) -> &Kernel {
+    pub fn kernel(&self) -> &ImageKernel {
         &self.image.kernels[self.kernel]
     }
 
@@ -47,8 +47,8 @@ impl Function {
 pub struct LoadedCode {
     /// Modules and libraries.
     pub modules: Table<Module>,
-    pub functions: Table<Function>,
-    pub links: Table<Link>,
+    pub functions: Table<KernelFunction>,
+    pub links: Table<Linker>,
 }
 
 impl LoadedCode {
@@ -61,15 +61,15 @@ impl LoadedCode {
         self.modules.get(module).ok_or(Status::INVALID_HANDLE)
     }
 
-    pub fn link(&self, link: u64) -> Result<&Link> {
+    pub fn link(&self, link: u64) -> Result<&Linker> {
         self.links.get(link).ok_or(Status::INVALID_HANDLE)
     }
 
-    pub fn link_mut(&mut self, link: u64) -> Result<&mut Link> {
+    pub fn link_mut(&mut self, link: u64) -> Result<&mut Linker> {
         self.links.get_mut(link).ok_or(Status::INVALID_HANDLE)
     }
 
-    pub fn function(&self, function: u64) -> Result<&Function> {
+    pub fn function(&self, function: u64) -> Result<&KernelFunction> {
         self.functions.get(function).ok_or(Status::INVALID_HANDLE)
     }
 }

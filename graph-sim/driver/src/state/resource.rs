@@ -23,7 +23,7 @@ pub struct Device {
 pub struct Context {
     pub device: usize,
     /// The error of the kernel that broke the context.
-    pub broken: Option<Status>,
+    pub sticky_error: Option<Status>,
     /// True if this is the primary context of its device.
     pub primary: bool,
     pub flags: u32,
@@ -37,7 +37,7 @@ impl Context {
     /// Returns a new context.
     pub fn new(device: usize, primary: bool, flags: u32) -> Self {
         let limits = [1024, 1 << 20, 8 << 20, 2, 2048, 128, 0];
-        Context { device, broken: None, primary, flags, limits, peers: BTreeSet::new() }
+        Context { device, sticky_error: None, primary, flags, limits, peers: BTreeSet::new() }
     }
 }
 

@@ -28,12 +28,12 @@ impl Random {
 }
 
 /// A ready list: an event becomes ready when all its predecessors are done.
-pub struct Ready {
+pub struct ReadyList {
     waits: Vec<usize>,
     successors: Vec<Vec<usize>>,
 }
 
-impl Ready {
+impl ReadyList {
     /// Returns the list with no event done, and the events without predecessors.
     pub fn new(predecessors: &[Vec<usize>]) -> (Self, Vec<usize>) {
         let count = predecessors.len();
@@ -44,12 +44,12 @@ impl Ready {
             before.iter().for_each(|&before| successors[before].push(event));
         }
         let first = (0..count).filter(|&event| waits[event] == 0).collect();
-        (Ready { waits, successors }, first)
+        (ReadyList { waits, successors }, first)
     }
 
     /// Marks an event as done and returns the events that become ready.
     pub fn done(&mut self, event: usize) -> impl Iterator<Item = usize> {
-        let Ready { waits, successors } = self;
+        let ReadyList { waits, successors } = self;
         successors[event].iter().copied().filter(|&next| {
             waits[next] -= 1;
             waits[next] == 0
@@ -70,7 +70,7 @@ fn order_with(
     overlapped: impl Fn(usize) -> bool,
 ) -> Option<Vec<usize>> {
     let count = predecessors.len();
-    let (mut events, first) = Ready::new(predecessors);
+    let (mut events, first) = ReadyList::new(predecessors);
     let mut order = Vec::with_capacity(count);
     match random {
         Some(mut random) => {
@@ -117,7 +117,7 @@ impl Step {
 }
 
 /// The steps of a launch and their predecessors.
-pub struct Plan {
+pub struct Schedule {
     /// The steps, unordered.
     pub steps: Vec<Step>,
     /// The predecessors of each step.
@@ -125,18 +125,18 @@ pub struct Plan {
     random: Option<Random>,
 }
 
-impl Plan {
+impl Schedule {
     /// Returns the steps of a graph with these edges. Without programmatic edges, a node has a single step. With
     /// a generator, some consumers of programmatic edges start before their producers have run.
     #[cfg(test)]
     pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], random: Option<Random>) -> Self {
         let starts = programmatic.iter().any(|before| !before.is_empty());
-        Plan::of(full, programmatic, 0..full.len(), starts, random)
+        Schedule::for_nodes(full, programmatic, 0..full.len(), starts, random)
     }
 
     /// Returns the steps of some nodes of a graph, with the edges between these nodes. If `starts` is true, each
     /// node has a step for its start; this is required if there are programmatic edges between the nodes.
-    pub fn of(
+    pub fn for_nodes(
         full: &[Vec<usize>],
         programmatic: &[Vec<usize>],
         nodes: Range<usize>,
@@ -149,7 +149,7 @@ impl Plan {
                 before.iter().filter(inside).map(|&before| before - nodes.start).collect()
             };
             let before = full[nodes.clone()].iter().map(own).collect();
-            return Plan { steps: nodes.map(Step::Finish).collect(), before, random };
+            return Schedule { steps: nodes.map(Step::Finish).collect(), before, random };
         }
         let start = |node: usize| 2 * (node - nodes.start);
         let end = |node: usize| start(node) + 1;
@@ -167,7 +167,7 @@ impl Plan {
             events.push(before);
             events.push(programmatic.iter().map(|&before| end(before)).chain([start(node)]).collect());
         }
-        Plan { steps, before: events, random }
+        Schedule { steps, before: events, random }
     }
 
     /// Returns the indices of the steps in a topological order; `None` if there is a cycle.
@@ -202,7 +202,7 @@ impl Precedence {
     }
 
     /// Returns true if a path leads from `first` to `second`.
-    pub fn before(&self, first: usize, second: usize) -> bool {
+    pub fn precedes(&self, first: usize, second: usize) -> bool {
         self.rows[second * self.words + first / 64] >> (first % 64) & 1 == 1
     }
 }
@@ -234,12 +234,12 @@ mod tests {
             (vec![vec![], vec![0], vec![], vec![2]], vec![vec![], vec![], vec![1], vec![]]);
         let at = |steps: &[Step], step| steps.iter().position(|&other| other == step).unwrap();
         let mut overlaps = 0;
-        let steps_of = |plan: Plan| {
+        let steps_of = |plan: Schedule| {
             let order = plan.order().unwrap();
             order.into_iter().map(|event| plan.steps[event]).collect::<Vec<_>>()
         };
         for seed in 0..32 {
-            let steps = steps_of(Plan::new(&full, &programmatic, Some(Random::new(seed))));
+            let steps = steps_of(Schedule::new(&full, &programmatic, Some(Random::new(seed))));
             let finish = |node| at(&steps, Step::Finish(node));
             assert!(finish(0) < finish(1) && finish(1) < finish(2) && finish(2) < finish(3));
             if let Some(start) =
@@ -252,7 +252,7 @@ mod tests {
             }
         }
         assert!((8..24).contains(&overlaps), "{overlaps}");
-        let plain = steps_of(Plan::new(&full, &programmatic, None));
+        let plain = steps_of(Schedule::new(&full, &programmatic, None));
         assert!(plain.contains(&Step::Start { node: 2, overlapped: false }));
     }
 
@@ -265,7 +265,7 @@ mod tests {
     fn precedence_is_transitive() {
         let graph = diamond();
         let precedence = Precedence::new(&graph, &order(&graph, None).unwrap());
-        assert!(precedence.before(0, 3) && !precedence.before(3, 0));
-        assert!(!precedence.before(1, 2) && !precedence.before(2, 1) && precedence.before(1, 3));
+        assert!(precedence.precedes(0, 3) && !precedence.precedes(3, 0));
+        assert!(!precedence.precedes(1, 2) && !precedence.precedes(2, 1) && precedence.precedes(1, 3));
     }
 }

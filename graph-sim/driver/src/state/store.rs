@@ -25,7 +25,7 @@ pub struct ScheduleOptions {
     /// True if unordered nodes of a graph run concurrently.
     pub parallel: bool,
     /// The timeout in milliseconds of a launch that waits for a value or a semaphore.
-    pub patience: u64,
+    pub wait_timeout_ms: u64,
 }
 
 /// The state of the driver.
@@ -77,7 +77,7 @@ impl State {
             options: ScheduleOptions {
                 seed: config().seed,
                 parallel: config().parallel,
-                patience: config().patience,
+                wait_timeout_ms: config().wait_timeout_ms,
             },
             held: BTreeSet::new(),
         };
@@ -146,7 +146,7 @@ impl State {
     /// Records the error that makes a context unusable.
     pub fn break_context(&mut self, context: u64, status: Status) {
         if let Some(context) = self.contexts.get_mut(context) {
-            context.broken.get_or_insert(status);
+            context.sticky_error.get_or_insert(status);
         }
     }
 

@@ -12,13 +12,13 @@ use crate::base::device::MULTIPROCESSORS;
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
-use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region, Setter};
+use crate::interp::{self, BlockBox, ConditionSetter, Fault, FaultKind, Paused, PreWait, Region, RunOptions};
 use crate::memory::pages::Managed;
-use crate::memory::{Allocation, Backing, Kind, Marks, Memory, PRE_WAIT, READ, Touched, WRITTEN};
+use crate::memory::{Allocation, AllocationKind, Backing, Marks, Memory, PRE_WAIT, READ, Touched, WRITTEN};
 use crate::state::State;
 use crate::state::conditions::{self, Conditions};
-use crate::state::image::Kernel;
-use crate::state::op::Launch;
+use crate::state::image::ImageKernel;
+use crate::state::operation::KernelLaunch;
 
 use super::access;
 
@@ -32,10 +32,10 @@ pub const MAX_THREADS: u32 = 1024;
 pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 
 /// Checks the configuration of a launch, as the driver does when the launch is enqueued.
-pub fn check(state: &State, launch: &Launch) -> Result {
+pub fn check(state: &State, launch: &KernelLaunch) -> Result {
     let function = state.code.function(launch.function)?;
     let kernel = function.kernel();
-    let no = |status, what: String| Err(log::say(status, format!("kernel `{}`: {what}", kernel.name)));
+    let no = |status, what: String| Err(log::log_error(status, format!("kernel `{}`: {what}", kernel.name)));
     let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
     if launch.grid.contains(&0) || launch.block.contains(&0) {
         return no(
@@ -86,7 +86,7 @@ pub fn check(state: &State, launch: &Launch) -> Result {
 
 /// Checks that all blocks of a cooperative launch can be resident at once. Measured on driver 580 (CUDA 13.0):
 /// the driver checks this whenever the attribute or the shape of a node is set, in an instance as well.
-pub fn check_residency(state: &State, launch: &Launch) -> Result {
+pub fn check_residency(state: &State, launch: &KernelLaunch) -> Result {
     if !is_cooperative(launch) {
         return Ok(());
     }
@@ -98,7 +98,7 @@ pub fn check_residency(state: &State, launch: &Launch) -> Result {
     if blocks <= most {
         return Ok(());
     }
-    Err(log::say(
+    Err(log::log_error(
         Status::COOPERATIVE_LAUNCH_TOO_LARGE,
         format!(
             "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device \
@@ -128,7 +128,7 @@ pub fn resident_blocks(state: &State, function: u64, block: i32, shared: usize) 
 }
 
 /// Returns the cluster size of a launch.
-fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
+fn cluster(launch: &KernelLaunch, kernel: &ImageKernel) -> Option<[u32; 3]> {
     const CLUSTER: u32 = 4;
     let set = launch
         .attributes
@@ -139,24 +139,24 @@ fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
 
 /// The graph node that runs a launch, or a member of a batched node.
 #[derive(Clone, Copy)]
-pub struct Node<'a> {
+pub struct LaunchingNode<'a> {
     pub name: &'a str,
     /// Returns the name of the buffer at an address.
     pub buffer: &'a dyn Fn(u64) -> Option<String>,
     /// The blocks that run; `None` for all.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<BlockBox>,
     /// The conditions of the graph.
     pub conditions: &'a Conditions,
 }
 
-/// The memory that a kernel may access: the [`interp::Memory`] of one launch.
-struct View<'a> {
+/// The memory that a kernel may access: the [`interp::GlobalMemory`] of one launch.
+struct KernelMemory<'a> {
     state: &'a State,
     memory: &'a Memory,
     /// True if other work runs concurrently, so that the kernel needs marks of its own.
-    beside: bool,
+    concurrent: bool,
     /// The allocations that the kernel has looked up. It can have touched no others.
-    seen: Mutex<BTreeMap<u64, Seen>>,
+    seen: Mutex<BTreeMap<u64, SeenAllocation>>,
     /// The conditions of the graph; `None` for a launch in a stream.
     conditions: Option<&'a Conditions>,
     /// The context of the kernel.
@@ -164,44 +164,44 @@ struct View<'a> {
     /// The stream of the launch.
     stream: u64,
     /// The conditions that the kernel has set, by their handles.
-    set: Mutex<BTreeMap<u64, Set>>,
+    set: Mutex<BTreeMap<u64, ConditionWrite>>,
 }
 
 /// A condition that a kernel has set.
-struct Set {
+struct ConditionWrite {
     /// The last value, and the thread that set it.
-    last: (u32, Setter),
-    /// The access flags, as in [`Done::touched`].
+    last: (u32, ConditionSetter),
+    /// The access flags, as in [`KernelEffects::touched`].
     flags: u8,
     /// True if two unordered threads set different values.
     raced: bool,
 }
 
 /// An allocation that a kernel has looked up, with the kernel's own marks if it needs them.
-struct Seen {
+struct SeenAllocation {
     backing: Arc<Backing>,
     own: Option<Marks>,
 }
 
-impl Seen {
+impl SeenAllocation {
     fn marks(&self) -> &Marks {
         self.own.as_ref().unwrap_or_else(|| self.backing.marks())
     }
 }
 
-impl View<'_> {
+impl KernelMemory<'_> {
     /// Returns true if the kernel may access an allocation. For managed memory this depends on its association;
-    /// for other memory see [`access::may_touch`].
-    fn may_touch(&self, found: &Allocation) -> bool {
+    /// for other memory see [`access::can_access`].
+    fn can_access(&self, found: &Allocation) -> bool {
         let concurrent = config().concurrent;
-        let open = |managed: &Arc<Managed>| managed.is_open_to(self.stream, concurrent);
-        access::may_touch(self.state, self.context, found) && found.managed.as_ref().is_none_or(open)
+        let open = |managed: &Arc<Managed>| managed.is_accessible_from(self.stream, concurrent);
+        access::can_access(self.state, self.context, found) && found.managed.as_ref().is_none_or(open)
     }
 }
 
-impl interp::Memory for View<'_> {
+impl interp::GlobalMemory for KernelMemory<'_> {
     fn region(&self, address: u64) -> Option<Region> {
-        let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
+        let found = self.memory.find(address).filter(|found| self.can_access(found))?;
         let backing = &found.backing;
         // Accesses to a multicast mapping other than by `multimem` are undefined.
         if backing.is_multicast() {
@@ -211,8 +211,8 @@ impl interp::Memory for View<'_> {
         let seen = match all.entry(found.base) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
-                let own = if self.beside { Some(Marks::new(found.size).ok()?) } else { None };
-                entry.insert(Seen { backing: Arc::clone(backing), own })
+                let own = if self.concurrent { Some(Marks::new(found.size).ok()?) } else { None };
+                entry.insert(SeenAllocation { backing: Arc::clone(backing), own })
             }
         };
         Some(Region {
@@ -223,11 +223,11 @@ impl interp::Memory for View<'_> {
             marks: seen.marks().start(),
             pages: seen.marks().pages(),
             written: !backing.is_marked(),
-            writable: found.kind != Kind::Constant,
+            writable: found.kind != AllocationKind::Constant,
         })
     }
 
-    fn set_condition(&self, handle: u64, value: u32, by: Setter) -> std::result::Result<(), String> {
+    fn set_condition(&self, handle: u64, value: u32, by: ConditionSetter) -> std::result::Result<(), String> {
         let Some(condition) = self.conditions.and_then(|conditions| conditions.get(handle)) else {
             return Err(format!(
                 "`cudaGraphSetConditional` of {handle:#x}, which is no condition of this graph"
@@ -240,7 +240,7 @@ impl interp::Memory for View<'_> {
         let mut all = self.set.lock().unwrap_or_else(PoisonError::into_inner);
         // Under the lock, so that the condition has the last value of the list.
         condition.set(value);
-        let set = all.entry(handle).or_insert(Set { last: (value, by), flags, raced: false });
+        let set = all.entry(handle).or_insert(ConditionWrite { last: (value, by), flags, raced: false });
         set.flags |= flags;
         set.raced |= set.last.0 != value && by.races_with(set.last.1);
         set.last = (value, by);
@@ -249,7 +249,7 @@ impl interp::Memory for View<'_> {
 }
 
 /// The part of a kernel to run.
-pub enum Part {
+pub enum KernelPart {
     /// The whole kernel.
     Whole {
         /// True if programmatic edges lead to it. Under another schedule it may start before its predecessors
@@ -264,7 +264,7 @@ pub enum Part {
 
 /// The effects of a kernel.
 #[derive(Default)]
-pub struct Done {
+pub struct KernelEffects {
     /// The bytes that it touched. The flags of accesses before its wait are shifted by
     /// [`PRE_WAIT`](interp::PRE_WAIT).
     pub touched: Touched,
@@ -277,17 +277,17 @@ pub struct Done {
 }
 
 /// Runs a kernel or a part of it. Returns its effects even if it fails. Collects the touched bytes only for graph
-/// nodes. `beside` is true if other work runs concurrently.
+/// nodes. `concurrent` is true if other work runs concurrently.
 pub fn run(
     state: &State,
-    launch: &Launch,
+    launch: &KernelLaunch,
     context: u64,
     stream: u64,
-    node: Option<Node>,
-    beside: bool,
-    part: Part,
-) -> (Done, std::result::Result<(), Report>) {
-    let mut done = Done::default();
+    node: Option<LaunchingNode>,
+    concurrent: bool,
+    part: KernelPart,
+) -> (KernelEffects, std::result::Result<(), Report>) {
+    let mut done = KernelEffects::default();
     let Ok(function) = state.code.function(launch.function) else { return (done, Err(gone(node))) };
     let Ok(module) = state.code.module(function.module) else { return (done, Err(gone(node))) };
     if state.context(context).is_err() || state.context(function.context).is_err() {
@@ -297,24 +297,24 @@ pub fn run(
     let addresses =
         |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
     let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
-    let view = View {
+    let view = KernelMemory {
         state,
         memory: &state.memory,
-        beside,
+        concurrent,
         seen: Mutex::default(),
         conditions: node.map(|node| node.conditions),
         context: function.context,
         stream,
         set: Mutex::default(),
     };
-    let options = Options {
-        limit: config().instructions,
+    let options = RunOptions {
+        limit: config().max_instructions,
         seed: state.options.seed,
         initialised: config().initialised,
         cooperative: is_cooperative(launch),
-        dependent: !matches!(part, Part::Whole { dependent: false }),
+        dependent: !matches!(part, KernelPart::Whole { dependent: false }),
         blocks: node.and_then(|node| node.blocks),
-        ..Options::default()
+        ..RunOptions::default()
     };
     let work = interp::Launch {
         program: &image.program,
@@ -334,15 +334,15 @@ pub fn run(
     let result = match outcome {
         Err(fault) => Err(report_of(state, function.context, &fault, &who, node)),
         Ok(conflicts) => {
-            let told = if raced { tell_race(&who, node) } else { Ok(()) };
-            told.and_then(|()| file_conflicts(state, function.context, &conflicts, &who, node))
+            let told = if raced { report_race(&who, node) } else { Ok(()) };
+            told.and_then(|()| report_conflicts(state, function.context, &conflicts, &who, node))
         }
     };
     (done, result)
 }
 
 /// Returns the report about a kernel whose module was unloaded.
-fn gone(node: Option<Node>) -> Report {
+fn gone(node: Option<LaunchingNode>) -> Report {
     Report {
         kind: "unloaded",
         status: Status::INVALID_HANDLE,
@@ -354,19 +354,19 @@ fn gone(node: Option<Node>) -> Report {
 /// Interprets a kernel or a part of it. Returns its conflicts, and adds its other effects to `done`.
 fn interpret(
     work: &interp::Launch,
-    view: &View,
-    options: &Options,
-    part: Part,
-    done: &mut Done,
+    view: &KernelMemory,
+    options: &RunOptions,
+    part: KernelPart,
+    done: &mut KernelEffects,
 ) -> std::result::Result<Vec<interp::Fault>, interp::Fault> {
     match part {
-        Part::UntilWait => interp::run_until_wait(work, view, options).map(|paused| {
+        KernelPart::UntilWait => interp::run_until_wait(work, view, options).map(|paused| {
             done.pre_wait = paused.pre_wait().to_vec();
             done.paused = Some(paused);
             Vec::new()
         }),
         part => {
-            let paused = if let Part::Rest(paused) = part { Some(paused) } else { None };
+            let paused = if let KernelPart::Rest(paused) = part { Some(paused) } else { None };
             interp::run(work, view, options, paused).map(|stats| {
                 (done.pre_wait, done.waited) = (stats.pre_wait, stats.waited);
                 stats.conflicts
@@ -377,7 +377,7 @@ fn interpret(
 
 /// Clears the access flags in the shadow, so that the next node does not find them, and collects them if `wanted`
 /// is true. Returns true if threads set one condition to different values.
-fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
+fn take_touched(view: KernelMemory, wanted: bool, touched: &mut Touched) -> bool {
     let device = view.state.contexts.get(view.context).map(|context| context.device);
     for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let ranges = seen.marks().take();
@@ -393,20 +393,20 @@ fn take_touched(view: View, wanted: bool, touched: &mut Touched) -> bool {
     }
     let mut raced = false;
     for (handle, set) in view.set.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        touched.push((handle, handle + conditions::BYTES, set.flags));
+        touched.push((handle, handle + conditions::CONDITION_BYTES, set.flags));
         raced |= set.raced;
     }
     raced
 }
 
 /// Returns true if the launch is cooperative.
-pub fn is_cooperative(launch: &Launch) -> bool {
+pub fn is_cooperative(launch: &KernelLaunch) -> bool {
     launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0)
 }
 
 /// Reports threads that set one condition to different values: as a warning, or as the error that ends the
 /// launch.
-fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
+fn report_race(who: &str, node: Option<LaunchingNode>) -> std::result::Result<(), Report> {
     let strict = config().strict;
     let report = Report {
         kind: "conflict",
@@ -417,18 +417,18 @@ fn tell_race(who: &str, node: Option<Node>) -> std::result::Result<(), Report> {
     if strict {
         return Err(report);
     }
-    report.file();
+    report.submit();
     Ok(())
 }
 
 /// Reports conflicts between a kernel's threads: all as warnings, or the first one as the error that ends the
 /// launch.
-fn file_conflicts(
+fn report_conflicts(
     state: &State,
     context: u64,
     conflicts: &[Fault],
     who: &str,
-    node: Option<Node>,
+    node: Option<LaunchingNode>,
 ) -> std::result::Result<(), Report> {
     let strict = config().strict;
     let mut conflicts = conflicts.iter().map(|fault| {
@@ -437,18 +437,18 @@ fn file_conflicts(
         report
     });
     let first = conflicts.next();
-    conflicts.for_each(Report::file);
+    conflicts.for_each(Report::submit);
     match first {
         Some(report) if strict => Err(report),
         first => {
-            first.into_iter().for_each(Report::file);
+            first.into_iter().for_each(Report::submit);
             Ok(())
         }
     }
 }
 
 /// Returns the report of a fault, with the driver's error code.
-fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option<Node>) -> Report {
+fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option<LaunchingNode>) -> Report {
     let (kind, status) = match fault.kind {
         FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
         FaultKind::Misaligned => ("misaligned-address", Status::MISALIGNED_ADDRESS),

@@ -2,6 +2,6 @@
 
 pub mod access;
 pub mod kernel;
-pub mod meeting;
 pub mod modules;
 pub mod transfer;
+pub mod waits;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::base::log;
 use crate::base::status::{Result, Status};
-use crate::memory::{Kind, Place, copy};
+use crate::memory::{AllocationKind, MemoryPlace, copy};
 use crate::state::State;
 use crate::state::image::Image;
-use crate::state::module::{Function, Module};
+use crate::state::module::{KernelFunction, Module};
 
 /// Loads an image into a context and initialises its variables.
 pub fn load(state: &mut State, image: Image, context: u64) -> Result<u64> {
@@ -17,7 +17,7 @@ pub fn load(state: &mut State, image: Image, context: u64) -> Result<u64> {
     let mut variables = BTreeMap::new();
     let mut failed = None;
     for variable in image.variables().iter().filter(|variable| !variable.external) {
-        let kind = if variable.constant { Kind::Constant } else { Kind::Variable };
+        let kind = if variable.constant { AllocationKind::Constant } else { AllocationKind::Variable };
         match state.memory.allocate(variable.bytes.max(1), kind, device, context) {
             Ok(address) => drop(variables.insert(variable.name.clone(), (address, variable.bytes))),
             Err(status) => failed = Some(status),
@@ -36,7 +36,7 @@ pub fn load(state: &mut State, image: Image, context: u64) -> Result<u64> {
             room.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = value);
         }
         if let Ok(place) = state.memory.resolve_device(address, bytes) {
-            copy(&place, &Place::Host(initial.as_ptr() as u64), bytes.min(initial.len() as u64));
+            copy(&place, &MemoryPlace::Host(initial.as_ptr() as u64), bytes.min(initial.len() as u64));
         }
         state.memory.name(address, variable.name.clone())?;
     }
@@ -49,7 +49,7 @@ pub fn load(state: &mut State, image: Image, context: u64) -> Result<u64> {
     });
     let functions = (0..count).map(|kernel| {
         let (image, attributes) = (Arc::clone(&image), BTreeMap::new());
-        state.code.functions.insert(Function {
+        state.code.functions.insert(KernelFunction {
             module,
             context,
             image,
@@ -80,7 +80,7 @@ pub fn find_function(state: &State, module: u64, name: &str) -> Result<u64> {
     if let Err(why) = &module.image.kernels[at].supported {
         let what = format!("kernel `{name}` cannot be simulated: {why}");
         crate::base::console::print(&what);
-        return Err(log::say(Status::NOT_SUPPORTED, what));
+        return Err(log::log_error(Status::NOT_SUPPORTED, what));
     }
     Ok(module.functions[at])
 }

@@ -4,16 +4,20 @@ use crate::base::config::config;
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
-use crate::memory::{self, Box3, READ, Touched, Unwritten, WRITTEN};
+use crate::memory::{self, PitchedBox, READ, Touched, Unwritten, WRITTEN};
 use crate::state::State;
-use crate::state::op::{Copy, Fill};
+use crate::state::operation::{MemoryCopy, MemoryFill};
 
 use super::access;
 
 /// Executes a copy. Returns the unwritten bytes that it copied to the host.
-pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
+pub fn run_copy(
+    state: &State,
+    copy: &MemoryCopy,
+    touched: Option<&mut Touched>,
+) -> Result<Option<Unwritten>> {
     let Some((to, from)) = copy.places(&state.memory)? else { return Ok(None) };
-    let lines = |at: &Box3| (at.start, at.pitch, at.slice);
+    let lines = |at: &PitchedBox| (at.start, at.pitch, at.slice);
     let ((_, to_pitch, to_slice), (_, from_pitch, from_slice)) = (lines(&copy.to.at), lines(&copy.from.at));
     let whole = (copy.height == 1 && copy.depth == 1)
         || (to_pitch == copy.width
@@ -47,7 +51,7 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
 }
 
 /// Returns a description of the target of a fill, if the device has no access to it.
-pub fn refused(state: &State, fill: &Fill, context: u64) -> Option<String> {
+pub fn inaccessible_target(state: &State, fill: &MemoryFill, context: u64) -> Option<String> {
     let context = fill.context.unwrap_or(context);
     let found = state.memory.find(fill.to.start)?;
     let reason = access::explain(state, context, found);
@@ -55,10 +59,10 @@ pub fn refused(state: &State, fill: &Fill, context: u64) -> Option<String> {
 }
 
 /// Executes a fill in a context, or in that of its node if it has one.
-pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut Touched>) -> Result {
+pub fn run_fill(state: &State, fill: &MemoryFill, context: u64, touched: Option<&mut Touched>) -> Result {
     let place = fill.place(&state.memory)?;
-    if let Some(text) = refused(state, fill, context) {
-        return Err(log::say(Status::ILLEGAL_ADDRESS, format!("a fill of {text}")));
+    if let Some(text) = inaccessible_target(state, fill, context) {
+        return Err(log::log_error(Status::ILLEGAL_ADDRESS, format!("a fill of {text}")));
     }
     let mut touches = Touched::new();
     for row in 0..fill.height {
@@ -79,7 +83,7 @@ pub fn run_fill(state: &State, fill: &Fill, context: u64, touched: Option<&mut T
 ///
 /// # Errors
 /// Returns the report if such a copy is an error rather than a warning.
-pub fn tell_unwritten(
+pub fn report_unwritten(
     state: &State,
     Unwritten { first, bytes }: Unwritten,
     node: Option<&str>,
@@ -97,6 +101,6 @@ pub fn tell_unwritten(
     if config().strict {
         return Err(report);
     }
-    report.file();
+    report.submit();
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Memory for the interpreter, for tests that compare kernels with facts that an analysis proved about them.
 
-use cuweave_ptx::{Class, Function};
-use cuweave_sim_driver::interp::{Entry, Memory, PAGE, Program, Region};
+use cuweave_ptx::{Function, TypeClass};
+use cuweave_sim_driver::interp::{Entry, GlobalMemory, PAGE, Program, Region};
 
 const BASE: u64 = 0x7f00_0000_0000;
 /// The distance between buffers. A wrong index hits no other buffer.
@@ -75,8 +75,8 @@ pub fn arguments(
     for (at, &(offset, size)) in entry.parameters.iter().enumerate() {
         values[at] = match (pointers[at], function.parameters[at].class()) {
             (true, _) => buffers.regions[at].base,
-            (_, Class::Float) if size == 4 => u64::from(1.5f32.to_bits()),
-            (_, Class::Float) => 1.5f64.to_bits(),
+            (_, TypeClass::Float) if size == 4 => u64::from(1.5f32.to_bits()),
+            (_, TypeClass::Float) => 1.5f64.to_bits(),
             _ => number,
         };
         let count = size.min(8);
@@ -85,7 +85,7 @@ pub fn arguments(
     (bytes, values)
 }
 
-impl Memory for Buffers {
+impl GlobalMemory for Buffers {
     fn region(&self, address: u64) -> Option<Region> {
         self.regions
             .iter()

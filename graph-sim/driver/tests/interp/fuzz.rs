@@ -4,7 +4,7 @@ use cuweave_testkit::random::Random;
 
 use crate::support::{Arg, Device, Loaded};
 use cuweave_ptx::{parse, parse_bytes};
-use cuweave_sim_driver::interp::{Launch, Options, Program, run};
+use cuweave_sim_driver::interp::{Launch, Program, RunOptions, run};
 
 const CORPUS: [&str; 3] =
     [include_str!("../ptx/basic.ptx"), include_str!("../ptx/misc.ptx"), include_str!("../ptx/tensor.ptx")];
@@ -119,7 +119,7 @@ fn mutated_files() {
             parameters: &parameters,
             variables: &variables,
         };
-        let options = Options { limit: 2_000, threads: Some(1), ..Options::default() };
+        let options = RunOptions { limit: 2_000, threads: Some(1), ..RunOptions::default() };
         ran += u32::from(run(&launch, &device, &options, None).is_ok());
     }
     println!("{read} read, {decoded} decoded, {ran} ran to their end");

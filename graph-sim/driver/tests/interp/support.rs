@@ -1,7 +1,7 @@
 //! Test support: memory, and a launch in one call.
 
 use cuweave_ptx::parse;
-use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, Program, Region, Stats, run};
+use cuweave_sim_driver::interp::{Fault, GlobalMemory, Launch, Program, Region, RunOptions, RunOutcome, run};
 use cuweave_testkit::files;
 use std::sync::Mutex;
 
@@ -22,7 +22,7 @@ pub struct Device {
 }
 
 // The interpreter finds buffers by address. The vectors are not accessed while a kernel runs.
-impl Memory for Device {
+impl GlobalMemory for Device {
     fn region(&self, address: u64) -> Option<Region> {
         let buffer = self.buffers.iter().find(|b| (b.base..b.base + b.size).contains(&address))?;
         Some(Region {
@@ -113,7 +113,7 @@ pub enum Arg {
 pub struct Loaded {
     pub program: Program,
     pub variables: Vec<u64>,
-    pub options: Options,
+    pub options: RunOptions,
 }
 
 impl Loaded {
@@ -139,7 +139,7 @@ impl Loaded {
                 }
             }
         }
-        Loaded { program, variables, options: Options::default() }
+        Loaded { program, variables, options: RunOptions::default() }
     }
 
     pub fn launch(
@@ -150,7 +150,7 @@ impl Loaded {
         block: [u32; 3],
         shared: u32,
         args: &[Arg],
-    ) -> Result<Stats, Fault> {
+    ) -> Result<RunOutcome, Fault> {
         let number = self.program.entry(kernel).unwrap_or_else(|| panic!("no kernel `{kernel}`"));
         let entry = &self.program.entries[number];
         let mut parameters = vec![0u8; entry.parameter_bytes];

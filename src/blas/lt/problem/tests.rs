@@ -2,8 +2,8 @@
 //! from the layouts.
 
 use super::Problem;
-use crate::blas::element::Kind;
-use crate::blas::kernels::Kinds;
+use crate::blas::element::ElementKind;
+use crate::blas::kernels::ElementKinds;
 use crate::blas::product::{Matrix, Order, Product};
 
 /// The index of an element as cuBLASLt reads a column-major matrix, transposed or not.
@@ -15,14 +15,14 @@ fn element(matrix: &Matrix, transposed: bool, member: u32, i: u32, j: u32) -> u6
 }
 
 fn position(matrix: &Matrix, member: u32, i: u32, j: u32) -> u64 {
-    let (row, column) = matrix.steps();
+    let (row, column) = matrix.strides();
     u64::from(member) * matrix.stride + u64::from(i) * row + u64::from(j) * column
 }
 
 #[test]
 fn the_factors_are_those_of_the_product_in_every_layout() {
     let (m, n, k, batch) = (3, 5, 4, 2);
-    let kinds = Kinds { factors: Kind::F32, result: Kind::F32 };
+    let kinds = ElementKinds { factors: ElementKind::F32, result: ElementKind::F32 };
     for code in 0..16u32 {
         let mut product =
             if code & 8 == 0 { Product::row_major(m, n, k) } else { Product::column_major(m, n, k) };
@@ -34,7 +34,7 @@ fn the_factors_are_those_of_the_product_in_every_layout() {
             }
         }
         let product = product.lda(7).ldb(8).ldc(9).batch_strided(batch, 100, 0, 200);
-        let problem = Problem::of(&product, kinds, false, 0);
+        let problem = Problem::new(&product, kinds, false, 0);
         let [(x, x_transposed), (y, y_transposed)] = problem.factors();
         let c = product.c();
         let swapped = c.order == Order::Row;
@@ -75,18 +75,22 @@ fn reached(matrix: &Matrix, size: u64, vector: u64) -> u64 {
 
 #[test]
 fn no_vector_crosses_the_end_of_a_matrix() {
-    let pairs =
-        [(Kind::F32, Kind::F32), (Kind::F64, Kind::F64), (Kind::BF16, Kind::BF16), (Kind::F16, Kind::F32)];
+    let pairs = [
+        (ElementKind::F32, ElementKind::F32),
+        (ElementKind::F64, ElementKind::F64),
+        (ElementKind::BF16, ElementKind::BF16),
+        (ElementKind::F16, ElementKind::F32),
+    ];
     let mut narrowed = 0;
     for (factors, result) in pairs {
-        let kinds = Kinds { factors, result };
+        let kinds = ElementKinds { factors, result };
         for [m, n, k] in [[2, 17, 2], [17, 2, 33], [33, 1, 3], [1, 5, 8], [20, 36, 68], [64, 64, 64]] {
             for (pad, batch) in [(1, 1), (2, 1), (8, 1), (32, 2), (64, 1)] {
                 for product in [Product::row_major(m, n, k), Product::column_major(m, n, k)] {
                     let lead = |matrix: Matrix| matrix.lines().0.next_multiple_of(pad);
                     let (a, b, c) = (product.a(), product.b(), product.c());
                     let product = product.lda(lead(a)).ldb(lead(b)).ldc(lead(c)).batch(batch);
-                    let problem = Problem::of(&product, kinds, true, 0);
+                    let problem = Problem::new(&product, kinds, true, 0);
                     for addresses in [256, 16, kinds.alignment()] {
                         let [x, y, c, bias] = problem.alignments(addresses);
                         let [(first, _), (second, _)] = problem.factors();
@@ -117,17 +121,17 @@ fn no_vector_crosses_the_end_of_a_matrix() {
 #[test]
 fn a_line_that_ends_within_a_vector_is_told() {
     // Rows of 17 elements of 2 bytes with a stride of 20: the last row ends 2 bytes after a multiple of 4.
-    let kinds = Kinds { factors: Kind::BF16, result: Kind::F32 };
+    let kinds = ElementKinds { factors: ElementKind::BF16, result: ElementKind::F32 };
     let product = Product::row_major(2, 17, 2).ldb(20);
-    let problem = Problem::of(&product, kinds, false, 0);
+    let problem = Problem::new(&product, kinds, false, 0);
     assert_eq!(problem.factors()[0].0.name, "b");
     assert_eq!(problem.alignments(256)[..2], [2, 8]);
     // As many columns as the leading dimension: cuBLASLt knows the end.
     let product = Product::row_major(2, 20, 2).ldb(24);
-    assert_eq!(Problem::of(&product, kinds, false, 0).alignments(256)[0], 8);
+    assert_eq!(Problem::new(&product, kinds, false, 0).alignments(256)[0], 8);
     // Batch members with odd strides.
     let product = Product::row_major(32, 32, 32).batch_strided(2, 1024, 1025, 1024);
-    assert_eq!(Problem::of(&product, kinds, false, 0).alignments(256), [2, 256, 256, 256]);
+    assert_eq!(Problem::new(&product, kinds, false, 0).alignments(256), [2, 256, 256, 256]);
 }
 
 #[test]
@@ -147,11 +151,11 @@ fn algorithms_of_whole_vectors_are_asked_as_before() {
         products.push(Product::row_major(d, 1, d));
         products.push(Product::row_major(64, 1, d).batch(12));
     }
-    for factors in [Kind::F32, Kind::F64, Kind::F16, Kind::BF16] {
+    for factors in [ElementKind::F32, ElementKind::F64, ElementKind::F16, ElementKind::BF16] {
         for product in &products {
-            let kinds = Kinds { factors, result: factors };
+            let kinds = ElementKinds { factors, result: factors };
             for addresses in [256, 16, kinds.alignment()] {
-                let [x, y, c, _] = Problem::of(product, kinds, false, 0).alignments(addresses);
+                let [x, y, c, _] = Problem::new(product, kinds, false, 0).alignments(addresses);
                 assert_eq!([x, y, c], [addresses; 3], "{product:?}");
             }
         }

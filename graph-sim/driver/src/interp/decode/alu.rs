@@ -1,10 +1,10 @@
 //! Decoding of arithmetic: integers of every width, and floats with their modifiers.
 
 use super::decoder::{Decoder, Result, is_float};
-use super::operation::{Alu, Many, One, Two};
+use super::operation::{Alu, Binary, Ternary, Unary};
 use super::rounding::{conversion, float_spec};
 use crate::interp::code::*;
-use crate::interp::number::{FloatOp, Mode};
+use crate::interp::number::{FloatOp, RoundingMode};
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// Expands to a function pointer that applies a closure at the width and signedness of a type.
@@ -51,22 +51,22 @@ fn shift_right(value: u64, by: u64, width: u64) -> u64 {
     if by as u32 as u64 >= width { 0 } else { (value & u64::MAX >> (64 - width)) >> (by as u32) }
 }
 
-fn binary_integer(op: Two, ty: Type) -> Option<Map2> {
+fn binary_integer(op: Binary, ty: Type) -> Option<Map2> {
     match op {
-        Two::Add => widths!(ty, |a, b| a.wrapping_add(b)),
-        Two::Sub => widths!(ty, |a, b| a.wrapping_sub(b)),
-        Two::Mul => widths!(ty, |a, b| a.wrapping_mul(b)),
+        Binary::Add => widths!(ty, |a, b| a.wrapping_add(b)),
+        Binary::Sub => widths!(ty, |a, b| a.wrapping_sub(b)),
+        Binary::Mul => widths!(ty, |a, b| a.wrapping_mul(b)),
         // A division by zero gives all ones, as the hardware's routine does.
-        Two::Div => widths!(ty, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) }),
-        Two::Rem => widths!(ty, |a, b| if b == 0 { a } else { a.wrapping_rem(b) }),
-        Two::Min => widths!(ty, |a, b| a.min(b)),
-        Two::Max => widths!(ty, |a, b| a.max(b)),
-        Two::And => Some(|a, b| a & b),
-        Two::Or => Some(|a, b| a | b),
-        Two::Xor => Some(|a, b| a ^ b),
-        Two::Shl => shift_left_of(ty),
-        Two::Shr => shift_right_of(ty),
-        Two::Mul24 => None,
+        Binary::Div => widths!(ty, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) }),
+        Binary::Rem => widths!(ty, |a, b| if b == 0 { a } else { a.wrapping_rem(b) }),
+        Binary::Min => widths!(ty, |a, b| a.min(b)),
+        Binary::Max => widths!(ty, |a, b| a.max(b)),
+        Binary::And => Some(|a, b| a & b),
+        Binary::Or => Some(|a, b| a | b),
+        Binary::Xor => Some(|a, b| a ^ b),
+        Binary::Shl => shift_left_of(ty),
+        Binary::Shr => shift_right_of(ty),
+        Binary::Mul24 => None,
     }
 }
 
@@ -113,37 +113,37 @@ fn wide(ty: Type) -> Option<Map2> {
     })
 }
 
-fn unary(op: One, ty: Type) -> Option<Map1> {
+fn unary(op: Unary, ty: Type) -> Option<Map1> {
     match op {
-        One::Neg => widths!(ty, |a| a.wrapping_mul(!0)),
-        One::Abs => match ty {
+        Unary::Neg => widths!(ty, |a| a.wrapping_mul(!0)),
+        Unary::Abs => match ty {
             Type::S16 => Some(|a| (a as i16).wrapping_abs() as u64),
             Type::S32 => Some(|a| (a as i32).wrapping_abs() as u32 as u64),
             Type::S64 => Some(|a| (a as i64).wrapping_abs() as u64),
             _ => None,
         },
-        One::Not if ty == Type::Pred => Some(|a| a ^ 1),
-        One::Not => of_bits(ty, |a| !a & 0xffff, |a| !a & 0xffff_ffff, |a| !a),
-        One::Cnot => {
+        Unary::Not if ty == Type::Pred => Some(|a| a ^ 1),
+        Unary::Not => of_bits(ty, |a| !a & 0xffff, |a| !a & 0xffff_ffff, |a| !a),
+        Unary::Cnot => {
             of_bits(ty, |a| u64::from(a & 0xffff == 0), |a| u64::from(a as u32 == 0), |a| u64::from(a == 0))
         }
-        One::Popc if ty != Type::B16 => {
+        Unary::Popc if ty != Type::B16 => {
             of_bits(ty, |a| a, |a| (a as u32).count_ones().into(), |a| a.count_ones().into())
         }
-        One::Clz if ty != Type::B16 => {
+        Unary::Clz if ty != Type::B16 => {
             of_bits(ty, |a| a, |a| (a as u32).leading_zeros().into(), |a| a.leading_zeros().into())
         }
-        One::Brev if ty != Type::B16 => {
+        Unary::Brev if ty != Type::B16 => {
             of_bits(ty, |a| a, |a| (a as u32).reverse_bits().into(), |a| a.reverse_bits())
         }
-        One::Bfind => match ty {
+        Unary::Bfind => match ty {
             Type::U32 => Some(|a| find(u64::from(a as u32))),
             Type::U64 => Some(find),
             Type::S32 => Some(|a| find(u64::from(if (a as i32) < 0 { !(a as u32) } else { a as u32 }))),
             Type::S64 => Some(|a| find(if (a as i64) < 0 { !a } else { a })),
             _ => None,
         },
-        One::Popc | One::Clz | One::Brev => None,
+        Unary::Popc | Unary::Clz | Unary::Brev => None,
     }
 }
 
@@ -237,37 +237,39 @@ pub fn alu<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: Alu) -> R
     let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
     match op {
         Alu::WithCarry(op) => return extended(decoder, i, op, ty, true),
-        Alu::Two(op @ (Two::Add | Two::Sub)) if i.has("cc") => return extended(decoder, i, op, ty, false),
-        Alu::Many(Many::Mad) if i.has("cc") => return extended(decoder, i, Two::Add, ty, false),
-        Alu::One(_) | Alu::Two(_) | Alu::Many(_) | Alu::Float(_) => {}
+        Alu::Binary(op @ (Binary::Add | Binary::Sub)) if i.has("cc") => {
+            return extended(decoder, i, op, ty, false);
+        }
+        Alu::Ternary(Ternary::Mad) if i.has("cc") => return extended(decoder, i, Binary::Add, ty, false),
+        Alu::Unary(_) | Alu::Binary(_) | Alu::Ternary(_) | Alu::Float(_) => {}
     }
     let d = decoder.result(d)?;
     let a = decoder.value(a, ty)?;
     let [b, more @ ..] = rest else {
-        let Alu::One(op) = op else { return Err(String::new()) };
+        let Alu::Unary(op) = op else { return Err(String::new()) };
         return one(decoder, i, op, ty, d, a);
     };
     let b = decoder.value(b, if op.counts_bits() { Type::U32 } else { ty })?;
     if more.is_empty() {
-        let Alu::Two(op) = op else { return Err(String::new()) };
+        let Alu::Binary(op) = op else { return Err(String::new()) };
         let f = two(i, op, ty).ok_or_else(String::new)?;
         decoder.code.emit(Op::Map2(f, d, a, b));
         return Ok(());
     }
-    let Alu::Many(op) = op else { return Err(String::new()) };
+    let Alu::Ternary(op) = op else { return Err(String::new()) };
     many(decoder, i, op, ty, d, [a, b], more)
 }
 
 fn one<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
-    op: One,
+    op: Unary,
     ty: Type,
     d: Slot,
     a: Slot,
 ) -> Result<()> {
     let f = unary(op, ty).ok_or_else(String::new)?;
-    if op != One::Bfind || !i.has("shiftamt") {
+    if op != Unary::Bfind || !i.has("shiftamt") {
         decoder.code.emit(Op::Map1(f, d, a));
         return Ok(());
     }
@@ -284,7 +286,7 @@ fn one<'m>(
 fn many<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
-    op: Many,
+    op: Ternary,
     ty: Type,
     d: Slot,
     [a, b]: [Slot; 2],
@@ -292,13 +294,13 @@ fn many<'m>(
 ) -> Result<()> {
     let [third, last @ ..] = more else { return Err(String::new()) };
     let third_type = match op {
-        Many::Mad | Many::Mad24 | Many::Sad => ty,
-        Many::Bfe | Many::Bfi | Many::Fns => Type::U32,
+        Ternary::Mad | Ternary::Mad24 | Ternary::Sad => ty,
+        Ternary::Bfe | Ternary::Bfi | Ternary::Fns => Type::U32,
     };
     let c = decoder.value(third, third_type)?;
     match (op, last) {
-        (Many::Mad, []) => mad(decoder, i, ty, d, [a, b, c], third)?,
-        (Many::Mad24, []) if i.has("lo") => {
+        (Ternary::Mad, []) => mad(decoder, i, ty, d, [a, b, c], third)?,
+        (Ternary::Mad24, []) if i.has("lo") => {
             let f: Map3 = match ty {
                 Type::U32 => |a, b, c| ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c) & 0xffff_ffff,
                 _ => |a, b, c| {
@@ -308,13 +310,13 @@ fn many<'m>(
             };
             decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        (Many::Sad, []) => {
+        (Ternary::Sad, []) => {
             let f: Option<Map3> = widths!(ty, |a, b, c| {
                 if a > b { c.wrapping_add(a.wrapping_sub(b)) } else { c.wrapping_add(b.wrapping_sub(a)) }
             });
             decoder.code.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
         }
-        (Many::Bfe, []) => {
+        (Ternary::Bfe, []) => {
             let f: Map3 = match ty {
                 Type::U32 => |a, p, l| extract(a, p, l, 32, false),
                 Type::S32 => |a, p, l| extract(a, p, l, 32, true),
@@ -324,7 +326,7 @@ fn many<'m>(
             };
             decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        (Many::Bfi, [length]) => {
+        (Ternary::Bfi, [length]) => {
             let length = decoder.value(length, Type::U32)?;
             let field = decoder.temporary();
             decoder.code.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
@@ -335,8 +337,8 @@ fn many<'m>(
             };
             decoder.code.emit(Op::Map3(f, d, a, b, field));
         }
-        (Many::Fns, []) => decoder.code.emit(Op::Map3(find_nth, d, a, b, c)),
-        (Many::Mad | Many::Mad24 | Many::Sad | Many::Bfe | Many::Bfi | Many::Fns, _) => {
+        (Ternary::Fns, []) => decoder.code.emit(Op::Map3(find_nth, d, a, b, c)),
+        (Ternary::Mad | Ternary::Mad24 | Ternary::Sad | Ternary::Bfe | Ternary::Bfi | Ternary::Fns, _) => {
             return Err(String::new());
         }
     }
@@ -371,7 +373,7 @@ fn mad<'m>(
             let f = high(ty).ok_or_else(String::new)?;
             let product = decoder.temporary();
             decoder.code.emit(Op::Map2(f, product, a, b));
-            let add = binary_integer(Two::Add, ty).ok_or_else(String::new)?;
+            let add = binary_integer(Binary::Add, ty).ok_or_else(String::new)?;
             decoder.code.emit(Op::Map2(add, d, product, c));
             return Ok(());
         }
@@ -416,7 +418,7 @@ fn float<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: FloatOp, ty
         return Err("wrong number of operands".to_owned());
     }
     let spec = float_spec(i, op, ty);
-    let plain = spec.mode == Mode::Nearest && !spec.saturate && !spec.relu;
+    let plain = spec.mode == RoundingMode::Nearest && !spec.saturate && !spec.relu;
     match fast_float(op, ty, spec.flush).filter(|_| plain) {
         Some(Op2::Two(f)) => decoder.code.emit(Op::Map2(f, d, rows[0], rows[1])),
         Some(Op2::Three(f)) => decoder.code.emit(Op::Map3(f, d, rows[0], rows[1], rows[2])),
@@ -458,7 +460,7 @@ fn mixed<'m>(
 fn extended<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
-    op: Two,
+    op: Binary,
     ty: Type,
     reads_carry: bool,
 ) -> Result<()> {
@@ -467,13 +469,13 @@ fn extended<'m>(
     let (mut a, mut b) = (decoder.value(a, ty)?, decoder.value(b, ty)?);
     let wide_type = ty.size() == 8;
     if let Some(c) = rest.first() {
-        let f = if i.has("hi") { high(ty) } else { binary_integer(Two::Mul, ty) };
+        let f = if i.has("hi") { high(ty) } else { binary_integer(Binary::Mul, ty) };
         let product = decoder.temporary();
         decoder.code.emit(Op::Map2(f.ok_or_else(String::new)?, product, a, b));
         a = product;
         b = decoder.value(c, ty)?;
     }
-    let subtract = op == Two::Sub;
+    let subtract = op == Binary::Sub;
     let carry = decoder.carry();
     let carry_in = if reads_carry { carry } else { decoder.constant(0) };
     let out = decoder.temporary();
@@ -506,53 +508,65 @@ fn extended<'m>(
 }
 
 /// Returns the function of an instruction of two sources with its modifiers.
-fn two(i: &Instruction<'_>, op: Two, ty: Type) -> Option<Map2> {
+fn two(i: &Instruction<'_>, op: Binary, ty: Type) -> Option<Map2> {
     match op {
-        Two::Mul if i.has("wide") => wide(ty),
-        Two::Mul if i.has("hi") => high(ty),
-        Two::Mul24 if ty == Type::U32 && i.has("lo") => {
+        Binary::Mul if i.has("wide") => wide(ty),
+        Binary::Mul if i.has("hi") => high(ty),
+        Binary::Mul24 if ty == Type::U32 && i.has("lo") => {
             Some(|a, b| ((a & 0xff_ffff) * (b & 0xff_ffff)) & 0xffff_ffff)
         }
-        Two::Mul24 if i.has("lo") => {
+        Binary::Mul24 if i.has("lo") => {
             Some(|a, b| ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8) as u32 as u64)
         }
-        Two::Add if i.has("sat") && ty == Type::S32 => {
+        Binary::Add if i.has("sat") && ty == Type::S32 => {
             Some(|a, b| (a as i32).saturating_add(b as i32) as u32 as u64)
         }
-        Two::Sub if i.has("sat") && ty == Type::S32 => {
+        Binary::Sub if i.has("sat") && ty == Type::S32 => {
             Some(|a, b| (a as i32).saturating_sub(b as i32) as u32 as u64)
         }
-        Two::Add | Two::Min | Two::Max if matches!(ty, Type::U16x2 | Type::S16x2) => packed(op, ty),
-        Two::Add | Two::Sub | Two::Div | Two::Rem | Two::Min | Two::Max | Two::And | Two::Or | Two::Xor
+        Binary::Add | Binary::Min | Binary::Max if matches!(ty, Type::U16x2 | Type::S16x2) => packed(op, ty),
+        Binary::Add
+        | Binary::Sub
+        | Binary::Div
+        | Binary::Rem
+        | Binary::Min
+        | Binary::Max
+        | Binary::And
+        | Binary::Or
+        | Binary::Xor
             if i.has("sat") =>
         {
             None
         }
-        Two::Min if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).min(b as i32).max(0) as u64),
-        Two::Max if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).max(b as i32).max(0) as u64),
-        Two::Add
-        | Two::Sub
-        | Two::Mul
-        | Two::Mul24
-        | Two::Div
-        | Two::Rem
-        | Two::Min
-        | Two::Max
-        | Two::And
-        | Two::Or
-        | Two::Xor
-        | Two::Shl
-        | Two::Shr => binary_integer(op, ty),
+        Binary::Min if i.has("relu") && ty == Type::S32 => {
+            Some(|a, b| (a as i32).min(b as i32).max(0) as u64)
+        }
+        Binary::Max if i.has("relu") && ty == Type::S32 => {
+            Some(|a, b| (a as i32).max(b as i32).max(0) as u64)
+        }
+        Binary::Add
+        | Binary::Sub
+        | Binary::Mul
+        | Binary::Mul24
+        | Binary::Div
+        | Binary::Rem
+        | Binary::Min
+        | Binary::Max
+        | Binary::And
+        | Binary::Or
+        | Binary::Xor
+        | Binary::Shl
+        | Binary::Shr => binary_integer(op, ty),
     }
 }
 
-fn packed(op: Two, ty: Type) -> Option<Map2> {
+fn packed(op: Binary, ty: Type) -> Option<Map2> {
     Some(match (op, ty) {
-        (Two::Add, _) => |a, b| pairs(a, b, |a, b| a.wrapping_add(b)),
-        (Two::Min, Type::U16x2) => |a, b| pairs(a, b, |a, b| a.min(b)),
-        (Two::Max, Type::U16x2) => |a, b| pairs(a, b, |a, b| a.max(b)),
-        (Two::Min, Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).min(b as i16) as u64),
-        (Two::Max, Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).max(b as i16) as u64),
+        (Binary::Add, _) => |a, b| pairs(a, b, |a, b| a.wrapping_add(b)),
+        (Binary::Min, Type::U16x2) => |a, b| pairs(a, b, |a, b| a.min(b)),
+        (Binary::Max, Type::U16x2) => |a, b| pairs(a, b, |a, b| a.max(b)),
+        (Binary::Min, Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).min(b as i16) as u64),
+        (Binary::Max, Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).max(b as i16) as u64),
         _ => return None,
     })
 }

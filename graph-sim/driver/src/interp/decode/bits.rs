@@ -2,7 +2,7 @@
 
 use super::compare::combine;
 use super::decoder::{Decoder, Result};
-use super::operation::Bits;
+use super::operation::BitOp;
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
@@ -118,26 +118,26 @@ fn mask(wraps: bool) -> Map2 {
     }
 }
 
-pub fn bits<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: Bits) -> Result<()> {
+pub fn bits<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: BitOp) -> Result<()> {
     let types: Vec<Type> = i.types().collect();
     let ty = *types.last().ok_or_else(String::new)?;
     let [d, a, b, rest @ ..] = i.operands.as_slice() else {
         return Err("too few operands".to_owned());
     };
-    let first_type = if op == Bits::SelectBySign { types[0] } else { ty };
+    let first_type = if op == BitOp::SelectBySign { types[0] } else { ty };
     let d = match d {
         Operand::Pair(value, _) => decoder.pair_part(value)?,
         d => decoder.result(d)?,
     };
-    let narrow = matches!(op, Bits::Extend | Bits::Mask);
+    let narrow = matches!(op, BitOp::Extend | BitOp::Mask);
     let a = decoder.value(a, first_type)?;
     let b = decoder.value(b, if narrow { Type::U32 } else { first_type })?;
     match (op, rest) {
-        (Bits::Select, [p]) => {
+        (BitOp::Select, [p]) => {
             let p = decoder.value(p, Type::Pred)?;
             decoder.code.emit(Op::Map3(|a, b, p| if p & 1 != 0 { a } else { b }, d, a, b, p));
         }
-        (Bits::SelectBySign, [c]) => {
+        (BitOp::SelectBySign, [c]) => {
             let c = decoder.value(c, ty)?;
             let f: Map3 = match ty {
                 Type::S32 => |a, b, c| if c as i32 >= 0 { a } else { b },
@@ -145,54 +145,54 @@ pub fn bits<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, op: Bits) ->
             };
             decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        (Bits::Permute, [c]) => {
+        (BitOp::Permute, [c]) => {
             let c = decoder.value(c, Type::B32)?;
             let f = i.modifiers().find_map(permute_mode).unwrap_or(permute);
             decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        (Bits::Logic, [c, Operand::Integer(table), ..]) => {
+        (BitOp::Logic, [c, Operand::Integer(table), ..]) => {
             let c = decoder.value(c, ty)?;
             logic(decoder, i, *table as u8, d, [a, b, c])?
         }
-        (Bits::Funnel, [c]) => {
+        (BitOp::Funnel, [c]) => {
             let c = decoder.value(c, Type::U32)?;
             decoder.code.emit(Op::Map3(funnel(i.has("l"), i.has("clamp")), d, a, b, c));
         }
-        (Bits::Dot4, [c]) => {
+        (BitOp::Dot4, [c]) => {
             let c = decoder.value(c, Type::S32)?;
             let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
             decoder.code.emit(Op::Map3(dot4(*a_type == Type::S32, *b_type == Type::S32), d, a, b, c));
         }
-        (Bits::Dot2, [c]) => {
+        (BitOp::Dot2, [c]) => {
             let c = decoder.value(c, Type::S32)?;
             let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
             let f = dot2_of(*a_type == Type::S32, *b_type == Type::S32, i.has("hi"));
             decoder.code.emit(Op::Map3(f, d, a, b, c));
         }
-        (Bits::Copysign, []) => {
+        (BitOp::Copysign, []) => {
             let f: Map2 = match ty {
                 Type::F64 => |a, b| b & !(1 << 63) | a & 1 << 63,
                 _ => |a, b| b & 0x7fff_ffff | a & 0x8000_0000,
             };
             decoder.code.emit(Op::Map2(f, d, a, b));
         }
-        (Bits::Extend, []) => {
+        (BitOp::Extend, []) => {
             decoder.code.emit(Op::Map2(extend(ty == Type::S32, i.has("wrap")), d, a, b));
         }
-        (Bits::Mask, []) => {
+        (BitOp::Mask, []) => {
             decoder.code.emit(Op::Map2(mask(i.has("wrap")), d, a, b));
         }
         (
-            Bits::Select
-            | Bits::SelectBySign
-            | Bits::Permute
-            | Bits::Logic
-            | Bits::Funnel
-            | Bits::Dot4
-            | Bits::Dot2
-            | Bits::Copysign
-            | Bits::Extend
-            | Bits::Mask,
+            BitOp::Select
+            | BitOp::SelectBySign
+            | BitOp::Permute
+            | BitOp::Logic
+            | BitOp::Funnel
+            | BitOp::Dot4
+            | BitOp::Dot2
+            | BitOp::Copysign
+            | BitOp::Extend
+            | BitOp::Mask,
             _,
         ) => return Err(String::new()),
     }

@@ -69,7 +69,7 @@ pub fn call<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
             _ => return Err(format!("function `{name}` has no body in this file")),
         },
     };
-    decoder.code.emit(Op::Call(Box::new(Call { callee, arguments, returns })));
+    decoder.code.emit(Op::Call(Box::new(CallSite { callee, arguments, returns })));
     Ok(())
 }
 

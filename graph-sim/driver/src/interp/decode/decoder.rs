@@ -3,11 +3,11 @@
 use super::names::{Names, SharedVariable};
 use crate::interp::code::*;
 use cuweave_ptx::Names as BodyNames;
-use cuweave_ptx::{self as ptx, Class, Module, Type};
+use cuweave_ptx::{self as ptx, Module, Type, TypeClass};
 use std::collections::HashMap;
 
 /// The suffix of messages about files that every driver refuses. Other messages may be limits of the simulator.
-pub(super) const WRONG: &str = ", which is an error in the file";
+pub(super) const INVALID_FILE: &str = ", which is an error in the file";
 
 /// The error is the reason why a function cannot be decoded. The caller adds the line.
 pub type Result<T> = std::result::Result<T, String>;
@@ -24,7 +24,7 @@ pub struct Decoder<'d, 'm> {
     /// The rows of registers, by declaration and number. Never iterated.
     pub(super) registers: HashMap<(u32, u64), Slot>,
     /// The rows of constants and other initial values. Never iterated.
-    pub(super) constants: HashMap<Init, Slot>,
+    pub(super) constants: HashMap<InitialValue, Slot>,
     /// The offset and size in the frame of each local and parameter variable of the body, by declaration.
     pub(super) locals: HashMap<u32, (u32, u32)>,
     /// The number of each shared variable of the body, by declaration.
@@ -89,7 +89,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Returns the row of an initial value: a constant, an address or a special register.
-    pub fn init(&mut self, init: Init) -> Slot {
+    pub fn init(&mut self, init: InitialValue) -> Slot {
         if let Some(&slot) = self.constants.get(&init) {
             return slot;
         }
@@ -101,7 +101,7 @@ impl Decoder<'_, '_> {
 
     /// Returns the row of a constant.
     pub fn constant(&mut self, value: u64) -> Slot {
-        self.init(Init::Const(value))
+        self.init(InitialValue::Const(value))
     }
 
     /// Returns the row of the carry flag.
@@ -141,5 +141,5 @@ impl Decoder<'_, '_> {
 
 /// Returns true if a type is a float.
 pub fn is_float(ty: Type) -> bool {
-    ty.class() == Class::Float
+    ty.class() == TypeClass::Float
 }

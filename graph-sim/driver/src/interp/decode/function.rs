@@ -1,14 +1,14 @@
 //! Decoding of one function: allocates rows for its names, and decodes its statements in order.
 
-use super::decoder::{Decoder, Emitter, Result, WRONG};
+use super::decoder::{Decoder, Emitter, INVALID_FILE, Result};
 use super::names::{Names, SharedVariable, shared_variable};
-use super::operation::{Alu, Bits, Many, One, Two};
+use super::operation::{Alu, Binary, BitOp, Ternary, Unary};
 use super::{alu, bits, compare, control, matrix, memory, moves};
 use crate::interp::code::*;
 use crate::interp::number::FloatOp;
 use cuweave_ptx::isa::Opcode;
 use cuweave_ptx::{self as ptx, Instruction, Module, Statement};
-use cuweave_ptx::{Names as BodyNames, Space as PtxSpace};
+use cuweave_ptx::{Names as BodyNames, StateSpace as PtxSpace};
 use std::collections::HashMap;
 
 /// Decodes a function.
@@ -53,7 +53,7 @@ pub fn function<'d, 'm>(
     let mut function = decoder.function;
     if let Err(what) = outcome {
         code.insts.truncate(start);
-        function.invalid = what.ends_with(WRONG);
+        function.invalid = what.ends_with(INVALID_FILE);
         function.error = Some(format!("line {line}: {what}"));
     }
     function.end = code.insts.len() as u32;
@@ -99,14 +99,17 @@ fn decode<'d, 'm>(decoder: &mut Decoder<'d, 'm>, statements: &'d [Statement<'m>]
 }
 
 /// Returns the places of the parameters of a `.func`: in its frame or in registers.
-fn formals<'m>(decoder: &mut Decoder<'_, 'm>, parameters: &[ptx::Parameter<'m>]) -> Result<Vec<Place>> {
+fn formals<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    parameters: &[ptx::Parameter<'m>],
+) -> Result<Vec<ParameterPlace>> {
     let mut places = Vec::new();
     for parameter in parameters {
         places.push(match parameter.space {
-            PtxSpace::Reg => Place::Register(decoder.temporary()),
+            PtxSpace::Reg => ParameterPlace::Register(decoder.temporary()),
             _ => {
                 let offset = decoder.reserve(parameter.size(), parameter.align())?;
-                Place::Frame(offset, parameter.size() as u32)
+                ParameterPlace::Frame(offset, parameter.size() as u32)
             }
         });
     }
@@ -196,7 +199,7 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Opcode::Exit => plain(decoder, Op::Exit),
         Opcode::Trap | Opcode::Brkpt => plain(decoder, Op::Trap),
         Opcode::Bar | Opcode::Barrier => control::barrier(decoder, i),
-        Opcode::Nanosleep => plain(decoder, Op::Rest),
+        Opcode::Nanosleep => plain(decoder, Op::Yield),
         Opcode::Griddepcontrol => plain(
             decoder,
             match i.opcode {
@@ -219,34 +222,34 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Opcode::Cvt => moves::cvt(decoder, i),
         Opcode::Setp => compare::setp(decoder, i),
         Opcode::Set => compare::set(decoder, i),
-        Opcode::Selp => bits::bits(decoder, i, Bits::Select),
-        Opcode::Slct => bits::bits(decoder, i, Bits::SelectBySign),
-        Opcode::Prmt => bits::bits(decoder, i, Bits::Permute),
-        Opcode::Copysign => bits::bits(decoder, i, Bits::Copysign),
-        Opcode::Szext => bits::bits(decoder, i, Bits::Extend),
-        Opcode::Bmsk => bits::bits(decoder, i, Bits::Mask),
-        Opcode::Dp4a => bits::bits(decoder, i, Bits::Dot4),
-        Opcode::Dp2a => bits::bits(decoder, i, Bits::Dot2),
-        Opcode::Lop3 => bits::bits(decoder, i, Bits::Logic),
-        Opcode::Shf => bits::bits(decoder, i, Bits::Funnel),
+        Opcode::Selp => bits::bits(decoder, i, BitOp::Select),
+        Opcode::Slct => bits::bits(decoder, i, BitOp::SelectBySign),
+        Opcode::Prmt => bits::bits(decoder, i, BitOp::Permute),
+        Opcode::Copysign => bits::bits(decoder, i, BitOp::Copysign),
+        Opcode::Szext => bits::bits(decoder, i, BitOp::Extend),
+        Opcode::Bmsk => bits::bits(decoder, i, BitOp::Mask),
+        Opcode::Dp4a => bits::bits(decoder, i, BitOp::Dot4),
+        Opcode::Dp2a => bits::bits(decoder, i, BitOp::Dot2),
+        Opcode::Lop3 => bits::bits(decoder, i, BitOp::Logic),
+        Opcode::Shf => bits::bits(decoder, i, BitOp::Funnel),
         Opcode::Testp => bits::testp(decoder, i),
-        Opcode::Add => alu::alu(decoder, i, Alu::Two(Two::Add)),
-        Opcode::Sub => alu::alu(decoder, i, Alu::Two(Two::Sub)),
-        Opcode::Mul => alu::alu(decoder, i, Alu::Two(Two::Mul)),
-        Opcode::Mad => alu::alu(decoder, i, Alu::Many(Many::Mad)),
+        Opcode::Add => alu::alu(decoder, i, Alu::Binary(Binary::Add)),
+        Opcode::Sub => alu::alu(decoder, i, Alu::Binary(Binary::Sub)),
+        Opcode::Mul => alu::alu(decoder, i, Alu::Binary(Binary::Mul)),
+        Opcode::Mad => alu::alu(decoder, i, Alu::Ternary(Ternary::Mad)),
         Opcode::Fma => alu::alu(decoder, i, Alu::Float(FloatOp::Fma)),
-        Opcode::Addc => alu::alu(decoder, i, Alu::WithCarry(Two::Add)),
-        Opcode::Subc => alu::alu(decoder, i, Alu::WithCarry(Two::Sub)),
-        Opcode::Madc => alu::alu(decoder, i, Alu::WithCarry(Two::Add)),
-        Opcode::Mul24 => alu::alu(decoder, i, Alu::Two(Two::Mul24)),
-        Opcode::Abs => alu::alu(decoder, i, Alu::One(One::Abs)),
-        Opcode::Neg => alu::alu(decoder, i, Alu::One(One::Neg)),
-        Opcode::Min => alu::alu(decoder, i, Alu::Two(Two::Min)),
-        Opcode::Max => alu::alu(decoder, i, Alu::Two(Two::Max)),
-        Opcode::Div => alu::alu(decoder, i, Alu::Two(Two::Div)),
-        Opcode::Rem => alu::alu(decoder, i, Alu::Two(Two::Rem)),
-        Opcode::Mad24 => alu::alu(decoder, i, Alu::Many(Many::Mad24)),
-        Opcode::Sad => alu::alu(decoder, i, Alu::Many(Many::Sad)),
+        Opcode::Addc => alu::alu(decoder, i, Alu::WithCarry(Binary::Add)),
+        Opcode::Subc => alu::alu(decoder, i, Alu::WithCarry(Binary::Sub)),
+        Opcode::Madc => alu::alu(decoder, i, Alu::WithCarry(Binary::Add)),
+        Opcode::Mul24 => alu::alu(decoder, i, Alu::Binary(Binary::Mul24)),
+        Opcode::Abs => alu::alu(decoder, i, Alu::Unary(Unary::Abs)),
+        Opcode::Neg => alu::alu(decoder, i, Alu::Unary(Unary::Neg)),
+        Opcode::Min => alu::alu(decoder, i, Alu::Binary(Binary::Min)),
+        Opcode::Max => alu::alu(decoder, i, Alu::Binary(Binary::Max)),
+        Opcode::Div => alu::alu(decoder, i, Alu::Binary(Binary::Div)),
+        Opcode::Rem => alu::alu(decoder, i, Alu::Binary(Binary::Rem)),
+        Opcode::Mad24 => alu::alu(decoder, i, Alu::Ternary(Ternary::Mad24)),
+        Opcode::Sad => alu::alu(decoder, i, Alu::Ternary(Ternary::Sad)),
         Opcode::Rcp => alu::alu(decoder, i, Alu::Float(FloatOp::Rcp)),
         Opcode::Sqrt => alu::alu(decoder, i, Alu::Float(FloatOp::Sqrt)),
         Opcode::Rsqrt => alu::alu(decoder, i, Alu::Float(FloatOp::Rsqrt)),
@@ -255,20 +258,20 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Opcode::Lg2 => alu::alu(decoder, i, Alu::Float(FloatOp::Lg2)),
         Opcode::Ex2 => alu::alu(decoder, i, Alu::Float(FloatOp::Ex2)),
         Opcode::Tanh => alu::alu(decoder, i, Alu::Float(FloatOp::Tanh)),
-        Opcode::Shl => alu::alu(decoder, i, Alu::Two(Two::Shl)),
-        Opcode::Shr => alu::alu(decoder, i, Alu::Two(Two::Shr)),
-        Opcode::And => alu::alu(decoder, i, Alu::Two(Two::And)),
-        Opcode::Or => alu::alu(decoder, i, Alu::Two(Two::Or)),
-        Opcode::Xor => alu::alu(decoder, i, Alu::Two(Two::Xor)),
-        Opcode::Not => alu::alu(decoder, i, Alu::One(One::Not)),
-        Opcode::Cnot => alu::alu(decoder, i, Alu::One(One::Cnot)),
-        Opcode::Bfe => alu::alu(decoder, i, Alu::Many(Many::Bfe)),
-        Opcode::Bfi => alu::alu(decoder, i, Alu::Many(Many::Bfi)),
-        Opcode::Bfind => alu::alu(decoder, i, Alu::One(One::Bfind)),
-        Opcode::Brev => alu::alu(decoder, i, Alu::One(One::Brev)),
-        Opcode::Popc => alu::alu(decoder, i, Alu::One(One::Popc)),
-        Opcode::Clz => alu::alu(decoder, i, Alu::One(One::Clz)),
-        Opcode::Fns => alu::alu(decoder, i, Alu::Many(Many::Fns)),
+        Opcode::Shl => alu::alu(decoder, i, Alu::Binary(Binary::Shl)),
+        Opcode::Shr => alu::alu(decoder, i, Alu::Binary(Binary::Shr)),
+        Opcode::And => alu::alu(decoder, i, Alu::Binary(Binary::And)),
+        Opcode::Or => alu::alu(decoder, i, Alu::Binary(Binary::Or)),
+        Opcode::Xor => alu::alu(decoder, i, Alu::Binary(Binary::Xor)),
+        Opcode::Not => alu::alu(decoder, i, Alu::Unary(Unary::Not)),
+        Opcode::Cnot => alu::alu(decoder, i, Alu::Unary(Unary::Cnot)),
+        Opcode::Bfe => alu::alu(decoder, i, Alu::Ternary(Ternary::Bfe)),
+        Opcode::Bfi => alu::alu(decoder, i, Alu::Ternary(Ternary::Bfi)),
+        Opcode::Bfind => alu::alu(decoder, i, Alu::Unary(Unary::Bfind)),
+        Opcode::Brev => alu::alu(decoder, i, Alu::Unary(Unary::Brev)),
+        Opcode::Popc => alu::alu(decoder, i, Alu::Unary(Unary::Popc)),
+        Opcode::Clz => alu::alu(decoder, i, Alu::Unary(Unary::Clz)),
+        Opcode::Fns => alu::alu(decoder, i, Alu::Ternary(Ternary::Fns)),
         Opcode::Add3
         | Opcode::Vadd
         | Opcode::Vsub

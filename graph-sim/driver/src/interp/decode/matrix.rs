@@ -5,16 +5,16 @@ use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// Parses a shape such as `m16n8k16`.
-fn shape(i: &Instruction) -> Option<Shape> {
+fn shape(i: &Instruction) -> Option<MatrixShape> {
     i.modifiers().find_map(|word| {
         let (m, rest) = word.strip_prefix('m')?.split_once('n')?;
         let (n, k) = rest.split_once('k')?;
-        Some(Shape { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
+        Some(MatrixShape { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
     })
 }
 
 /// Returns true if a shape of `mma` is simulated, or of `wmma.mma` if `warp` is true.
-fn is_known(shape: &Shape, a_type: Type, warp: bool) -> bool {
+fn is_known(shape: &MatrixShape, a_type: Type, warp: bool) -> bool {
     let key = (shape.m, shape.n, shape.k);
     match a_type {
         _ if warp => match a_type {
@@ -148,7 +148,7 @@ pub fn fragment<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
         None => NONE,
     };
     let by_columns = i.has("col");
-    let fragment = Box::new(Fragment { which, shape, by_columns, ty, at, stride, registers });
+    let fragment = Box::new(MatrixFragment { which, shape, by_columns, ty, at, stride, registers });
     decoder.code.emit(if load { Op::LoadFragment(fragment) } else { Op::StoreFragment(fragment) });
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::rounding::float_spec;
 use crate::interp::code::*;
 use crate::interp::number::FloatOp;
 use crate::interp::space::{CODE, LOCAL, PARAM, SHARED};
-use cuweave_ptx::{Instruction, Operand, Space as PtxSpace, Type};
+use cuweave_ptx::{Instruction, Operand, StateSpace as PtxSpace, Type};
 
 /// Returns the state spaces that a copy writes and reads.
 fn spaces_of_copy(i: &Instruction) -> (Space, Space) {
@@ -111,14 +111,18 @@ fn values(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> Result<
 }
 
 /// Returns the address of an access. Parameters of calls and of a `.func` are in the frame.
-fn target<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
+fn target<'m>(
+    decoder: &mut Decoder<'_, 'm>,
+    i: &Instruction<'m>,
+    operand: &Operand,
+) -> Result<AddressOperand> {
     let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
     let mut space = space(i)?;
     if i.space() == Some(PtxSpace::Param) && address.base.is_some_and(|name| decoder.in_frame(name)) {
         space = Space::Local;
     }
     let strong = ["volatile", "relaxed", "acquire", "release", "mmio"].iter().any(|word| i.has(word));
-    Ok(At { strong, ..decoder.at(address, space)? })
+    Ok(AddressOperand { strong, ..decoder.at(address, space)? })
 }
 
 /// Decodes a load.
@@ -138,7 +142,7 @@ pub fn load<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         return Ok(());
     }
     let at = target(decoder, i, address)?;
-    decoder.code.emit(Op::Load(Transfer { ty, at, slots: to }));
+    decoder.code.emit(Op::Load(ElementAccess { ty, at, slots: to }));
     Ok(())
 }
 
@@ -151,7 +155,7 @@ pub fn store<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<(
     }
     let at = target(decoder, i, address)?;
     let from = values(decoder, value, ty)?;
-    decoder.code.emit(Op::Store(Transfer { ty, at, slots: from }));
+    decoder.code.emit(Op::Store(ElementAccess { ty, at, slots: from }));
     Ok(())
 }
 
@@ -183,16 +187,17 @@ pub fn atom<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, has_result: 
         return Err("vectors of different lengths".to_owned());
     }
     for (number, (&d, &b)) in d.iter().zip(&b).enumerate() {
-        let at = At { offset: at.offset.wrapping_add(number as i64 * i64::from(ty.size())), ..at };
+        let at =
+            AddressOperand { offset: at.offset.wrapping_add(number as i64 * i64::from(ty.size())), ..at };
         decoder.code.emit(Op::Atomic(Atomic { update, ty, at, d, operands: [b, c] }));
     }
     Ok(())
 }
 
 /// Returns the update that an atomic or a reduction applies to memory.
-fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<Update> {
+fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<AtomicFunction> {
     Ok(match atomic(op, ty) {
-        Some(f) => Update::Map(f),
+        Some(f) => AtomicFunction::Map(f),
         None if is_float(ty) => {
             let op = match op {
                 "add" => FloatOp::Add,
@@ -200,7 +205,7 @@ fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<Update> {
                 "max" => FloatOp::Max,
                 _ => return Err(String::new()),
             };
-            Update::Float(float_spec(i, op, ty))
+            AtomicFunction::Float(float_spec(i, op, ty))
         }
         None => return Err(String::new()),
     })
@@ -218,7 +223,7 @@ pub fn cvta<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
             return Ok(());
         }
     };
-    let way = if i.has("to") { Window::FromGeneric } else { Window::ToGeneric };
+    let way = if i.has("to") { WindowOp::FromGeneric } else { WindowOp::ToGeneric };
     decoder.code.emit(Op::Window(way, window, d, a));
     Ok(())
 }
@@ -228,12 +233,12 @@ pub fn isspacep<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
     let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
     let (p, a) = (decoder.result(p)?, decoder.value(a, Type::U64)?);
     let (way, window) = match i.space() {
-        Some(PtxSpace::Shared) => (Window::Contains, SHARED),
-        Some(PtxSpace::Local) => (Window::Contains, LOCAL),
-        Some(PtxSpace::Param) => (Window::Contains, PARAM),
-        Some(PtxSpace::Global) => (Window::IsGlobal, 0),
+        Some(PtxSpace::Shared) => (WindowOp::Contains, SHARED),
+        Some(PtxSpace::Local) => (WindowOp::Contains, LOCAL),
+        Some(PtxSpace::Param) => (WindowOp::Contains, PARAM),
+        Some(PtxSpace::Global) => (WindowOp::IsGlobal, 0),
         // Constant memory is ordinary memory here, so no address is in its window.
-        Some(PtxSpace::Const) => (Window::Contains, CODE),
+        Some(PtxSpace::Const) => (WindowOp::Contains, CODE),
         _ => return Err(String::new()),
     };
     decoder.code.emit(Op::Window(way, window, p, a));
@@ -301,7 +306,7 @@ fn copy_arrives<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
 fn bulk_copy<'m>(
     decoder: &mut Decoder<'_, 'm>,
     i: &Instruction<'m>,
-    [to, from]: [At; 2],
+    [to, from]: [AddressOperand; 2],
     bytes: Slot,
     bar: Option<&Operand<'m>>,
 ) -> Result<()> {
@@ -327,7 +332,7 @@ pub fn mbarrier<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Resul
     if i.has("pending_count") {
         let [d, state] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
         let (d, state) = (decoder.result(d)?, decoder.value(state, Type::B64)?);
-        let at = At { space, base: state, offset: 0, strong: true };
+        let at = AddressOperand { space, base: state, offset: 0, strong: true };
         decoder.code.emit(Op::Mbarrier(Mbarrier { op: MbarrierOp::Pending, at, d, value: state }));
         return Ok(());
     }

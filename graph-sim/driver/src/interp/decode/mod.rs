@@ -19,7 +19,7 @@ mod rounding;
 
 use super::code::{Code, Function};
 use super::program::{Entry, GlobalVariable, Program};
-use cuweave_ptx::{self as ptx, Initial, Module, Space as PtxSpace};
+use cuweave_ptx::{self as ptx, Initialiser, Module, StateSpace as PtxSpace};
 use names::{Names, SharedVariable, function_address, shared_variable};
 use std::collections::HashMap;
 
@@ -76,12 +76,12 @@ impl Program {
 }
 
 /// The maximum size of a variable in bytes. An H200 has less memory.
-const LARGEST: u64 = 1 << 37;
+const MAX_VARIABLE_BYTES: u64 = 1 << 37;
 /// The maximum size of an initialiser in bytes.
-const INITIAL: u64 = 1 << 28;
+const MAX_INITIALISER_BYTES: u64 = 1 << 28;
 
 fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> GlobalVariable {
-    let bytes = variable.size().min(LARGEST);
+    let bytes = variable.size().min(MAX_VARIABLE_BYTES);
     let mut result = GlobalVariable {
         name: variable.name.to_owned(),
         bytes,
@@ -92,12 +92,13 @@ fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> 
         addresses: Vec::new(),
     };
     let Some(initial) = &variable.initial else { return result };
-    result.initial = vec![0; bytes.min(INITIAL) as usize];
+    result.initial = vec![0; bytes.min(MAX_INITIALISER_BYTES) as usize];
     let element = variable.ty.size() as usize;
     // The size of a row of each dimension, so that an inner list begins where its row does.
     let mut strides = vec![element; variable.dimensions.len() + 1];
     for at in (1..variable.dimensions.len()).rev() {
-        strides[at] = strides[at + 1].saturating_mul(variable.dimensions[at].min(LARGEST) as usize);
+        strides[at] =
+            strides[at + 1].saturating_mul(variable.dimensions[at].min(MAX_VARIABLE_BYTES) as usize);
     }
     if !variable.dimensions.is_empty() {
         strides.remove(0);
@@ -110,7 +111,7 @@ fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> 
 
 /// Writes an initialiser. The parser bounds the recursion depth.
 fn fill(
-    initial: &Initial,
+    initial: &Initialiser,
     at: usize,
     strides: &[usize],
     depth: usize,
@@ -125,14 +126,14 @@ fn fill(
         }
     };
     match initial {
-        Initial::List(list) => {
+        Initialiser::List(list) => {
             let stride = strides.get(depth).copied().unwrap_or(size);
             for (number, inner) in list.iter().enumerate() {
                 let at = at.saturating_add(number.saturating_mul(stride));
                 fill(inner, at, strides, depth + 1, ty, result, functions);
             }
         }
-        Initial::Integer(value) => put(
+        Initialiser::Integer(value) => put(
             result,
             match ty {
                 ptx::Type::F32 => u64::from((*value as i64 as f32).to_bits()),
@@ -140,15 +141,15 @@ fn fill(
                 _ => *value,
             },
         ),
-        Initial::Single(bits) if ty == ptx::Type::F64 => {
+        Initialiser::Single(bits) if ty == ptx::Type::F64 => {
             put(result, f64::from(f32::from_bits(*bits)).to_bits());
         }
-        Initial::Single(bits) => put(result, u64::from(*bits)),
-        Initial::Double(bits) if ty == ptx::Type::F32 => {
+        Initialiser::Single(bits) => put(result, u64::from(*bits)),
+        Initialiser::Double(bits) if ty == ptx::Type::F32 => {
             put(result, u64::from((f64::from_bits(*bits) as f32).to_bits()));
         }
-        Initial::Double(bits) => put(result, *bits),
-        Initial::Address { name, offset, mask, .. } => {
+        Initialiser::Double(bits) => put(result, *bits),
+        Initialiser::Address { name, offset, mask, .. } => {
             if let Some(&number) = functions.get(name) {
                 put(result, function_address(number).wrapping_add(*offset as u64));
             } else if mask.is_none() {

@@ -1,11 +1,11 @@
 //! Decoding of moves and conversions: `mov` and `cvt`.
 
 use super::decoder::{Decoder, Result, is_float};
-use super::operands::{Reading, special};
+use super::operands::{SpecialValue, special};
 use super::rounding::rounding;
 use crate::interp::code::*;
-use crate::interp::number::{ConvertSpec, Mode, format};
-use cuweave_ptx::isa::{self, Register, Threads};
+use crate::interp::number::{ConvertSpec, RoundingMode, format};
+use cuweave_ptx::isa::{self, SpecialRegister as PtxRegister, ThreadRelation};
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// Decodes `mov`.
@@ -183,12 +183,12 @@ pub fn cvt<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()>
 }
 
 /// Returns the mode of a modifier that rounds to an integer.
-fn to_integer(modifier: &str) -> Option<Mode> {
+fn to_integer(modifier: &str) -> Option<RoundingMode> {
     Some(match modifier {
-        "rni" => Mode::Nearest,
-        "rzi" => Mode::Zero,
-        "rmi" => Mode::Down,
-        "rpi" => Mode::Up,
+        "rni" => RoundingMode::Nearest,
+        "rzi" => RoundingMode::Zero,
+        "rmi" => RoundingMode::Down,
+        "rpi" => RoundingMode::Up,
         _ => return None,
     })
 }
@@ -206,7 +206,7 @@ fn scalar(ty: Type) -> Option<Type> {
 
 /// Returns a fast function for the conversions that index arithmetic uses.
 fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
-    if spec.saturate || spec.flush || spec.integer.is_some() || spec.mode != Mode::Nearest {
+    if spec.saturate || spec.flush || spec.integer.is_some() || spec.mode != RoundingMode::Nearest {
         return None;
     }
     Some(match (spec.to, spec.from) {
@@ -224,23 +224,30 @@ fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
 /// Returns the counter of a special register, and true if the register is its upper half.
 fn counter(name: &str) -> Option<(Counter, bool)> {
     match special(isa::register(name)?, None, None) {
-        Reading::Counter(counter, upper) => Some((counter, upper)),
-        Reading::Row(_) => None,
+        SpecialValue::Counter(counter, upper) => Some((counter, upper)),
+        SpecialValue::Row(_) => None,
     }
 }
 
 /// Returns the components of a special register that is a vector.
-fn vector(name: &str) -> Option<[Init; 4]> {
+fn vector(name: &str) -> Option<[InitialValue; 4]> {
     let register = isa::register(name)?;
-    let of_cluster =
-        [Register::Clusterid, Register::Nclusterid, Register::ClusterCtaid, Register::ClusterNctaid];
+    let of_cluster = [
+        PtxRegister::Clusterid,
+        PtxRegister::Nclusterid,
+        PtxRegister::ClusterCtaid,
+        PtxRegister::ClusterNctaid,
+    ];
     let is_vector = match register.threads() {
-        Threads::ThreadIndex | Threads::BlockSize | Threads::BlockIndex | Threads::GridSize => true,
-        Threads::Lane | Threads::Other => of_cluster.contains(&register),
+        ThreadRelation::ThreadIndex
+        | ThreadRelation::BlockSize
+        | ThreadRelation::BlockIndex
+        | ThreadRelation::GridSize => true,
+        ThreadRelation::Lane | ThreadRelation::Other => of_cluster.contains(&register),
     };
     let at = |component| match special(register, Some(component), None) {
-        Reading::Row(init) => Some(init),
-        Reading::Counter(..) => None,
+        SpecialValue::Row(init) => Some(init),
+        SpecialValue::Counter(..) => None,
     };
     if !is_vector || name.contains('.') {
         return None;

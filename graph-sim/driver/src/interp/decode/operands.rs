@@ -1,12 +1,12 @@
 //! Decoding of operands: registers, constants, special registers, addresses and labels.
 
-use super::decoder::{Decoder, Result, WRONG};
+use super::decoder::{Decoder, INVALID_FILE, Result};
 use super::names::{function_address, parameter_address};
 use crate::base::device::MULTIPROCESSORS;
 use crate::interp::code::*;
 use crate::interp::number;
-use cuweave_ptx::isa::{self, Register};
-use cuweave_ptx::{self as ptx, Address, Instruction, Operand, Space as PtxSpace, Statement, Type};
+use cuweave_ptx::isa::{self, SpecialRegister as PtxRegister};
+use cuweave_ptx::{self as ptx, Address, Instruction, Operand, StateSpace as PtxSpace, Statement, Type};
 
 impl<'m> Decoder<'_, 'm> {
     /// Returns the row of a register.
@@ -24,14 +24,14 @@ impl<'m> Decoder<'_, 'm> {
             return Err(format!("`{name}` is no register"));
         }
         match self.formal(name) {
-            Some(Place::Register(slot)) => Ok(slot),
+            Some(ParameterPlace::Register(slot)) => Ok(slot),
             _ => Err(undeclared(name)),
         }
     }
 
     /// Returns the place of the parameter of this `.func` with that name.
-    fn formal(&self, name: &str) -> Option<Place> {
-        let find = |formals: &[ptx::Parameter], places: &[Place]| {
+    fn formal(&self, name: &str) -> Option<ParameterPlace> {
+        let find = |formals: &[ptx::Parameter], places: &[ParameterPlace]| {
             formals.iter().position(|p| p.name == name).and_then(|at| places.get(at).copied())
         };
         find(&self.source.parameters, &self.function.parameters)
@@ -95,7 +95,7 @@ impl<'m> Decoder<'_, 'm> {
             if let (Operand::Name(name), Some(declared)) = (operand, declared)
                 && (declared.size() != ty.size() || (declared == Type::Pred) != (ty == Type::Pred))
             {
-                return Err(format!("`{name}` is {declared} where {ty} is wanted{WRONG}"));
+                return Err(format!("`{name}` is {declared} where {ty} is wanted{INVALID_FILE}"));
             }
         }
         Ok(())
@@ -110,23 +110,23 @@ impl<'m> Decoder<'_, 'm> {
                 PtxSpace::Shared => {
                     let number = self.shareds[&at];
                     self.uses_shared(number);
-                    Ok(self.init(Init::Shared(number, offset)))
+                    Ok(self.init(InitialValue::Shared(number, offset)))
                 }
                 _ => {
                     let (start, _) = self.locals[&at];
-                    Ok(self.init(Init::Local(i64::from(start).wrapping_add(offset))))
+                    Ok(self.init(InitialValue::Local(i64::from(start).wrapping_add(offset))))
                 }
             };
         }
         match self.formal(name) {
-            Some(Place::Register(slot)) => return Ok(slot),
-            Some(Place::Frame(start, _)) => {
-                return Ok(self.init(Init::Local(i64::from(start).wrapping_add(offset))));
+            Some(ParameterPlace::Register(slot)) => return Ok(slot),
+            Some(ParameterPlace::Frame(start, _)) => {
+                return Ok(self.init(InitialValue::Local(i64::from(start).wrapping_add(offset))));
             }
             None => {}
         }
         if let Some(register) = isa::register(name)
-            && let Reading::Row(init) = special(register, isa::component(name), isa::number(name))
+            && let SpecialValue::Row(init) = special(register, isa::component(name), isa::number(name))
         {
             return Ok(self.init(init));
         }
@@ -138,10 +138,10 @@ impl<'m> Decoder<'_, 'm> {
         }
         if let Some(&number) = self.names.shared.get(name) {
             self.uses_shared(number);
-            return Ok(self.init(Init::Shared(number, offset)));
+            return Ok(self.init(InitialValue::Shared(number, offset)));
         }
         if let Some(&number) = self.names.globals.get(name) {
-            return Ok(self.init(Init::Global(number, offset)));
+            return Ok(self.init(InitialValue::Global(number, offset)));
         }
         if let Some(&number) = self.names.functions.get(name) {
             // Once its address is taken, the function may be called indirectly.
@@ -152,42 +152,47 @@ impl<'m> Decoder<'_, 'm> {
     }
 
     /// Returns the place of a parameter: of a `.param` variable of the body, or of a parameter of this `.func`.
-    pub fn place(&mut self, operand: &Operand) -> Result<Place> {
+    pub fn place(&mut self, operand: &Operand) -> Result<ParameterPlace> {
         match operand {
             Operand::Name(name) => {
                 if let Some(binding) = self.body.resolve(self.scope, name)
                     && let Some(&(offset, size)) = self.locals.get(&binding.statement)
                 {
-                    return Ok(Place::Frame(offset, size));
+                    return Ok(ParameterPlace::Frame(offset, size));
                 }
                 match self.formal(name) {
                     Some(place) => Ok(place),
-                    None => self.named(name, 0).map(Place::Register),
+                    None => self.named(name, 0).map(ParameterPlace::Register),
                 }
             }
-            Operand::Sink => Ok(Place::Register(self.temporary())),
-            other => self.value(other, Type::B64).map(Place::Register),
+            Operand::Sink => Ok(ParameterPlace::Register(self.temporary())),
+            other => self.value(other, Type::B64).map(ParameterPlace::Register),
         }
     }
 
     /// Returns an address operand in a state space.
-    pub fn address(&mut self, operand: &Operand, space: Space) -> Result<At> {
+    pub fn address(&mut self, operand: &Operand, space: Space) -> Result<AddressOperand> {
         let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
         self.at(address, space)
     }
 
-    pub fn at(&mut self, address: &Address, space: Space) -> Result<At> {
+    pub fn at(&mut self, address: &Address, space: Space) -> Result<AddressOperand> {
         match address.base {
-            None => Ok(At { space, base: self.constant(address.offset as u64), offset: 0, strong: false }),
+            None => Ok(AddressOperand {
+                space,
+                base: self.constant(address.offset as u64),
+                offset: 0,
+                strong: false,
+            }),
             Some(name) => {
                 let is_register = self.register(name).is_ok();
                 let base = self.named(name, 0)?;
                 // A parameter of a `.func` is in its frame.
                 let space = match (space, is_register, self.formal(name)) {
-                    (Space::Generic, false, Some(Place::Frame(..))) => Space::Local,
+                    (Space::Generic, false, Some(ParameterPlace::Frame(..))) => Space::Local,
                     _ => space,
                 };
-                Ok(At { space, base, offset: address.offset, strong: false })
+                Ok(AddressOperand { space, base, offset: address.offset, strong: false })
             }
         }
     }
@@ -197,7 +202,7 @@ impl<'m> Decoder<'_, 'm> {
         self.body
             .resolve(self.scope, name)
             .is_some_and(|b| b.variable.space != PtxSpace::Reg && b.variable.space != PtxSpace::Shared)
-            || matches!(self.formal(name), Some(Place::Frame(..)))
+            || matches!(self.formal(name), Some(ParameterPlace::Frame(..)))
     }
 
     /// Returns the statement of a branch's label. It is replaced by an instruction index at the end.
@@ -206,7 +211,7 @@ impl<'m> Decoder<'_, 'm> {
         self.body
             .label(self.scope, name)
             .map(|at| at as u32)
-            .ok_or_else(|| format!("label `{name}` is not defined{WRONG}"))
+            .ok_or_else(|| format!("label `{name}` is not defined{INVALID_FILE}"))
     }
 
     /// Returns the labels of a `.branchtargets`.
@@ -236,54 +241,62 @@ impl<'m> Decoder<'_, 'm> {
 }
 
 /// The value of a special register.
-pub(super) enum Reading {
+pub(super) enum SpecialValue {
     /// A row that is filled when the function is entered.
-    Row(Init),
+    Row(InitialValue),
     /// A counter, which changes between reads; its upper half if true. Only `mov` reads it.
     Counter(Counter, bool),
 }
 
 /// Returns the value of a special register, or of one of its components.
-pub(super) fn special(register: Register, component: Option<usize>, number: Option<u32>) -> Reading {
+pub(super) fn special(register: PtxRegister, component: Option<usize>, number: Option<u32>) -> SpecialValue {
     // The fourth component is 0.
     let at = component.map_or(3, |component| component as u8);
-    let (zero, one) = (Init::Const(0), Init::Const(1));
-    Reading::Row(match register {
-        Register::Tid => Init::Special(Special::Thread(at)),
-        Register::Ntid => Init::Special(Special::ThreadCount(at)),
-        Register::Ctaid | Register::Clusterid => Init::Special(Special::Block(at)),
-        Register::Nctaid | Register::Nclusterid => Init::Special(Special::BlockCount(at)),
+    let (zero, one) = (InitialValue::Const(0), InitialValue::Const(1));
+    SpecialValue::Row(match register {
+        PtxRegister::Tid => InitialValue::SpecialRegister(SpecialRegister::Thread(at)),
+        PtxRegister::Ntid => InitialValue::SpecialRegister(SpecialRegister::ThreadCount(at)),
+        PtxRegister::Ctaid | PtxRegister::Clusterid => {
+            InitialValue::SpecialRegister(SpecialRegister::Block(at))
+        }
+        PtxRegister::Nctaid | PtxRegister::Nclusterid => {
+            InitialValue::SpecialRegister(SpecialRegister::BlockCount(at))
+        }
         // Every cluster is one block.
-        Register::ClusterCtaid | Register::ClusterCtarank | Register::IsExplicitCluster => zero,
-        Register::ClusterNctaid | Register::ClusterNctarank => one,
-        Register::Laneid => Init::Special(Special::Lane),
-        Register::Warpid => Init::Special(Special::Warp),
-        Register::Nwarpid => Init::Special(Special::WarpCount),
-        Register::LanemaskEq => Init::Special(Special::Mask(0)),
-        Register::LanemaskLe => Init::Special(Special::Mask(1)),
-        Register::LanemaskLt => Init::Special(Special::Mask(2)),
-        Register::LanemaskGe => Init::Special(Special::Mask(3)),
-        Register::LanemaskGt => Init::Special(Special::Mask(4)),
-        Register::DynamicSmemSize => Init::Special(Special::DynamicShared),
-        Register::TotalSmemSize | Register::AggrSmemSize => Init::Special(Special::TotalShared),
-        Register::Smid => Init::Special(Special::Multiprocessor),
-        Register::Nsmid => Init::Const(MULTIPROCESSORS.unsigned_abs().into()),
-        Register::Gridid => Init::Special(Special::Grid),
-        Register::ReservedSmemEnd | Register::ReservedSmemCap => Init::Special(Special::Reserved(true)),
-        Register::ReservedSmem => Init::Special(Special::Reserved(false)),
-        Register::Environment => match number {
-            Some(1) => Init::Special(Special::Workspace(1)),
-            Some(2) => Init::Special(Special::Workspace(0)),
+        PtxRegister::ClusterCtaid | PtxRegister::ClusterCtarank | PtxRegister::IsExplicitCluster => zero,
+        PtxRegister::ClusterNctaid | PtxRegister::ClusterNctarank => one,
+        PtxRegister::Laneid => InitialValue::SpecialRegister(SpecialRegister::Lane),
+        PtxRegister::Warpid => InitialValue::SpecialRegister(SpecialRegister::Warp),
+        PtxRegister::Nwarpid => InitialValue::SpecialRegister(SpecialRegister::WarpCount),
+        PtxRegister::LanemaskEq => InitialValue::SpecialRegister(SpecialRegister::Mask(0)),
+        PtxRegister::LanemaskLe => InitialValue::SpecialRegister(SpecialRegister::Mask(1)),
+        PtxRegister::LanemaskLt => InitialValue::SpecialRegister(SpecialRegister::Mask(2)),
+        PtxRegister::LanemaskGe => InitialValue::SpecialRegister(SpecialRegister::Mask(3)),
+        PtxRegister::LanemaskGt => InitialValue::SpecialRegister(SpecialRegister::Mask(4)),
+        PtxRegister::DynamicSmemSize => InitialValue::SpecialRegister(SpecialRegister::DynamicShared),
+        PtxRegister::TotalSmemSize | PtxRegister::AggrSmemSize => {
+            InitialValue::SpecialRegister(SpecialRegister::TotalShared)
+        }
+        PtxRegister::Smid => InitialValue::SpecialRegister(SpecialRegister::Multiprocessor),
+        PtxRegister::Nsmid => InitialValue::Const(MULTIPROCESSORS.unsigned_abs().into()),
+        PtxRegister::Gridid => InitialValue::SpecialRegister(SpecialRegister::Grid),
+        PtxRegister::ReservedSmemEnd | PtxRegister::ReservedSmemCap => {
+            InitialValue::SpecialRegister(SpecialRegister::Reserved(true))
+        }
+        PtxRegister::ReservedSmem => InitialValue::SpecialRegister(SpecialRegister::Reserved(false)),
+        PtxRegister::Environment => match number {
+            Some(1) => InitialValue::SpecialRegister(SpecialRegister::Workspace(1)),
+            Some(2) => InitialValue::SpecialRegister(SpecialRegister::Workspace(0)),
             _ => zero,
         },
         // Launches of graphs from a device are not simulated, so the kernel is in no such graph.
-        Register::PerformanceMonitor | Register::CurrentGraphExec => zero,
-        Register::Clock | Register::Clock64 => return Reading::Counter(Counter::Clock, false),
-        Register::ClockHi => return Reading::Counter(Counter::Clock, true),
-        Register::Globaltimer | Register::GlobaltimerLo => {
-            return Reading::Counter(Counter::Time, false);
+        PtxRegister::PerformanceMonitor | PtxRegister::CurrentGraphExec => zero,
+        PtxRegister::Clock | PtxRegister::Clock64 => return SpecialValue::Counter(Counter::Clock, false),
+        PtxRegister::ClockHi => return SpecialValue::Counter(Counter::Clock, true),
+        PtxRegister::Globaltimer | PtxRegister::GlobaltimerLo => {
+            return SpecialValue::Counter(Counter::Time, false);
         }
-        Register::GlobaltimerHi => return Reading::Counter(Counter::Time, true),
+        PtxRegister::GlobaltimerHi => return SpecialValue::Counter(Counter::Time, true),
     })
 }
 
@@ -292,5 +305,5 @@ pub(super) fn special(register: Register, component: Option<usize>, number: Opti
 fn undeclared(name: &str) -> String {
     let stem = name.strip_prefix('%').map(|stem| stem.trim_end_matches(|c: char| c.is_ascii_digit()));
     let special = stem.is_some_and(|stem| stem.len() > 3);
-    format!("`{name}` is not declared{}", if special { "" } else { WRONG })
+    format!("`{name}` is not declared{}", if special { "" } else { INVALID_FILE })
 }

@@ -6,20 +6,20 @@ use crate::interp::number::FloatOp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alu {
     /// An instruction of one source.
-    One(One),
+    Unary(Unary),
     /// An instruction of two sources.
-    Two(Two),
+    Binary(Binary),
     /// An instruction of three or more sources.
-    Many(Many),
+    Ternary(Ternary),
     /// An instruction that exists for floats only.
     Float(FloatOp),
     /// An instruction that reads the carry flag: `addc`, `subc` or `madc`.
-    WithCarry(Two),
+    WithCarry(Binary),
 }
 
 /// An instruction of one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum One {
+pub enum Unary {
     Neg,
     Abs,
     Not,
@@ -32,7 +32,7 @@ pub enum One {
 
 /// An instruction of two sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Two {
+pub enum Binary {
     Add,
     Sub,
     Mul,
@@ -50,7 +50,7 @@ pub enum Two {
 
 /// An instruction of three or more sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Many {
+pub enum Ternary {
     Mad,
     Mad24,
     Sad,
@@ -64,18 +64,26 @@ impl Alu {
     pub fn float(self) -> Option<FloatOp> {
         match self {
             Alu::Float(op) => Some(op),
-            Alu::One(One::Neg) => Some(FloatOp::Neg),
-            Alu::One(One::Abs) => Some(FloatOp::Abs),
-            Alu::Two(Two::Add) => Some(FloatOp::Add),
-            Alu::Two(Two::Sub) => Some(FloatOp::Sub),
-            Alu::Two(Two::Mul) => Some(FloatOp::Mul),
-            Alu::Two(Two::Div) => Some(FloatOp::Div),
-            Alu::Two(Two::Min) => Some(FloatOp::Min),
-            Alu::Two(Two::Max) => Some(FloatOp::Max),
-            Alu::Many(Many::Mad) => Some(FloatOp::Fma),
-            Alu::One(One::Not | One::Cnot | One::Popc | One::Clz | One::Brev | One::Bfind)
-            | Alu::Two(Two::Mul24 | Two::Rem | Two::And | Two::Or | Two::Xor | Two::Shl | Two::Shr)
-            | Alu::Many(Many::Mad24 | Many::Sad | Many::Bfe | Many::Bfi | Many::Fns)
+            Alu::Unary(Unary::Neg) => Some(FloatOp::Neg),
+            Alu::Unary(Unary::Abs) => Some(FloatOp::Abs),
+            Alu::Binary(Binary::Add) => Some(FloatOp::Add),
+            Alu::Binary(Binary::Sub) => Some(FloatOp::Sub),
+            Alu::Binary(Binary::Mul) => Some(FloatOp::Mul),
+            Alu::Binary(Binary::Div) => Some(FloatOp::Div),
+            Alu::Binary(Binary::Min) => Some(FloatOp::Min),
+            Alu::Binary(Binary::Max) => Some(FloatOp::Max),
+            Alu::Ternary(Ternary::Mad) => Some(FloatOp::Fma),
+            Alu::Unary(Unary::Not | Unary::Cnot | Unary::Popc | Unary::Clz | Unary::Brev | Unary::Bfind)
+            | Alu::Binary(
+                Binary::Mul24
+                | Binary::Rem
+                | Binary::And
+                | Binary::Or
+                | Binary::Xor
+                | Binary::Shl
+                | Binary::Shr,
+            )
+            | Alu::Ternary(Ternary::Mad24 | Ternary::Sad | Ternary::Bfe | Ternary::Bfi | Ternary::Fns)
             | Alu::WithCarry(_) => None,
         }
     }
@@ -83,17 +91,17 @@ impl Alu {
     /// Returns true if the operation works on bits for every type.
     pub fn is_logic(self) -> bool {
         match self {
-            Alu::One(One::Not) | Alu::Two(Two::And | Two::Or | Two::Xor) => true,
-            Alu::One(_) | Alu::Two(_) | Alu::Many(_) | Alu::Float(_) | Alu::WithCarry(_) => false,
+            Alu::Unary(Unary::Not) | Alu::Binary(Binary::And | Binary::Or | Binary::Xor) => true,
+            Alu::Unary(_) | Alu::Binary(_) | Alu::Ternary(_) | Alu::Float(_) | Alu::WithCarry(_) => false,
         }
     }
 
     /// Returns true if all registers have the size of the type, unless the instruction has two types.
     pub fn is_of_one_size(self) -> bool {
         match self {
-            Alu::Two(op) => op != Two::Mul24 && op != Two::Shl && op != Two::Shr,
-            Alu::One(op) => matches!(op, One::Not | One::Neg | One::Abs),
-            Alu::Many(op) => op == Many::Mad,
+            Alu::Binary(op) => op != Binary::Mul24 && op != Binary::Shl && op != Binary::Shr,
+            Alu::Unary(op) => matches!(op, Unary::Not | Unary::Neg | Unary::Abs),
+            Alu::Ternary(op) => op == Ternary::Mad,
             Alu::Float(op) => op == FloatOp::Fma,
             Alu::WithCarry(_) => false,
         }
@@ -101,13 +109,13 @@ impl Alu {
 
     /// Returns true if the second and third sources are bit counts.
     pub fn counts_bits(self) -> bool {
-        matches!(self, Alu::Two(Two::Shl | Two::Shr) | Alu::Many(Many::Bfe | Many::Fns))
+        matches!(self, Alu::Binary(Binary::Shl | Binary::Shr) | Alu::Ternary(Ternary::Bfe | Ternary::Fns))
     }
 }
 
 /// An instruction of two or more sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
+pub enum BitOp {
     /// `selp`
     Select,
     /// `slct`

@@ -1,21 +1,21 @@
 //! The rounding and the other modifiers of floating-point instructions.
 
-use crate::interp::number::{ConvertSpec, FloatOp, FloatSpec, Mode};
+use crate::interp::number::{ConvertSpec, FloatOp, FloatSpec, RoundingMode};
 use cuweave_ptx::{Instruction, Type};
 
 /// Returns the rounding mode among the modifiers; to nearest if there is none.
-pub fn rounding(i: &Instruction) -> Mode {
+pub fn rounding(i: &Instruction) -> RoundingMode {
     for modifier in i.modifiers() {
         match modifier {
-            "rn" => return Mode::Nearest,
-            "rna" => return Mode::Away,
-            "rz" => return Mode::Zero,
-            "rm" => return Mode::Down,
-            "rp" => return Mode::Up,
+            "rn" => return RoundingMode::Nearest,
+            "rna" => return RoundingMode::Away,
+            "rz" => return RoundingMode::Zero,
+            "rm" => return RoundingMode::Down,
+            "rp" => return RoundingMode::Up,
             _ => {}
         }
     }
-    Mode::Nearest
+    RoundingMode::Nearest
 }
 
 /// Returns the operation of a floating-point instruction with its modifiers.
@@ -34,5 +34,13 @@ pub fn float_spec(i: &Instruction, op: FloatOp, ty: Type) -> FloatSpec {
 
 /// Returns a conversion that rounds to nearest, without other modifiers.
 pub fn conversion(to: Type, from: Type) -> ConvertSpec {
-    ConvertSpec { to, from, mode: Mode::Nearest, integer: None, flush: false, saturate: false, relu: false }
+    ConvertSpec {
+        to,
+        from,
+        mode: RoundingMode::Nearest,
+        integer: None,
+        flush: false,
+        saturate: false,
+        relu: false,
+    }
 }

@@ -1,31 +1,31 @@
 //! Memory accesses: address resolution, checks and shadow flags.
 //!
-//! [`Regions::place`] maps a generic address to a host pointer after checking alignment, bounds, write protection
+//! [`RegionCache::resolve`] maps a generic address to a host pointer after checking alignment, bounds, write protection
 //! and initialisation. [`read`], [`write`] and [`update`] then access the bytes.
 
 use super::lane_fault::LaneFault;
-use crate::interp::code::{At, Space};
+use crate::interp::code::{AddressOperand, Space};
 use crate::interp::fault::FaultKind;
-use crate::interp::launch::{Launch, Options};
+use crate::interp::launch::{Launch, RunOptions};
 use crate::interp::space::{
-    ATOMIC, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+    ATOMIC, GRID, GlobalMemory, INITIALISED, LOCAL, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
 };
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum AccessKind {
     Read,
     Write,
     Atomic,
 }
 
-impl Access {
+impl AccessKind {
     fn word(self) -> &'static str {
         match self {
-            Access::Read => "read",
-            Access::Write => "write",
-            Access::Atomic => "atomic update",
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::Atomic => "atomic update",
         }
     }
 }
@@ -39,7 +39,7 @@ pub struct RawBytes {
 
 /// The shared and local memory of a thread. The pointers are valid for one instruction.
 #[derive(Clone, Copy)]
-pub struct Own {
+pub struct ThreadMemory {
     pub shared: RawBytes,
     pub local: RawBytes,
     /// One byte for each byte of shared memory: [`INITIALISED`] if it was written. Null if reads are not checked.
@@ -56,10 +56,10 @@ pub struct UnwrittenRead {
 }
 
 /// The allocations that this host thread accessed recently, the last one first. A cache in front of
-/// [`Memory::region`].
-pub struct Regions<'a> {
+/// [`GlobalMemory::region`].
+pub struct RegionCache<'a> {
     launch: &'a Launch<'a>,
-    memory: &'a dyn Memory,
+    memory: &'a dyn GlobalMemory,
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
@@ -71,22 +71,22 @@ pub struct Regions<'a> {
 }
 
 /// The maximum number of cached allocations.
-const KNOWN: usize = 16;
+const MAX_CACHED_REGIONS: usize = 16;
 
-impl<'a> Regions<'a> {
+impl<'a> RegionCache<'a> {
     pub fn new(
         launch: &'a Launch<'a>,
-        memory: &'a dyn Memory,
+        memory: &'a dyn GlobalMemory,
         parameters: &'a [u64],
         workspace: &'a [AtomicU64; 2],
-        options: &Options,
+        options: &RunOptions,
     ) -> Self {
         let (initialised, known) = (options.initialised, Vec::new());
         Self { launch, memory, parameters, workspace, initialised, shift: 0, unwritten: None, known }
     }
 
     /// Returns the generic address of an access.
-    pub fn generic(at: &At, base: u64) -> u64 {
+    pub fn generic(at: &AddressOperand, base: u64) -> u64 {
         match at.space {
             Space::Generic => base.wrapping_add(at.offset as u64),
             Space::Shared => SHARED + u64::from((base as u32).wrapping_add(at.offset as u32)),
@@ -95,12 +95,12 @@ impl<'a> Regions<'a> {
     }
 
     /// Checks an access and returns a pointer to its bytes.
-    pub fn place(
+    pub fn resolve(
         &mut self,
         address: u64,
         size: u32,
-        access: Access,
-        own: &Own,
+        access: AccessKind,
+        own: &ThreadMemory,
     ) -> Result<*mut u8, LaneFault> {
         if address & u64::from(size - 1) != 0 && size.is_power_of_two() {
             return Err(misaligned(address, size, access));
@@ -110,7 +110,7 @@ impl<'a> Regions<'a> {
         }
         let region = self.find(address, size).ok_or_else(|| self.outside(address, size, access))?;
         let offset = address - region.base;
-        if access != Access::Read && !region.writable {
+        if access != AccessKind::Read && !region.writable {
             let what = format!("{} of {size} bytes at {address:#x}, which is read-only", access.word());
             return Err(LaneFault::access(FaultKind::Bounds, address, size, what));
         }
@@ -138,12 +138,12 @@ impl<'a> Regions<'a> {
             return Some(self.known[0]);
         }
         let found = self.memory.region(address).filter(holds)?;
-        self.known.truncate(KNOWN - 1);
+        self.known.truncate(MAX_CACHED_REGIONS - 1);
         self.known.insert(0, found);
         Some(found)
     }
 
-    fn outside(&self, address: u64, size: u32, access: Access) -> LaneFault {
+    fn outside(&self, address: u64, size: u32, access: AccessKind) -> LaneFault {
         let end = u128::from(address) + u128::from(size);
         let before = [0, 16, 256, 4096].into_iter().find_map(|back| {
             let region = self.memory.region(address.checked_sub(back)?)?;
@@ -159,13 +159,19 @@ impl<'a> Regions<'a> {
         LaneFault::access(FaultKind::Bounds, address, size, what)
     }
 
-    fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, LaneFault> {
+    fn window(
+        &mut self,
+        address: u64,
+        size: u32,
+        access: AccessKind,
+        own: &ThreadMemory,
+    ) -> Result<*mut u8, LaneFault> {
         let offset = address & (u64::MAX >> 16);
         let (start, length, name) = match address & !(u64::MAX >> 16) {
             SHARED => (own.shared.start, own.shared.length, "shared"),
             LOCAL => (own.local.start, own.local.length, "local"),
             GRID => (self.workspace.as_ptr() as *mut u8, 16, "workspace"),
-            PARAM if access == Access::Read => {
+            PARAM if access == AccessKind::Read => {
                 let length = self.launch.parameters.len() as u64;
                 (self.parameters.as_ptr() as *mut u8, length, "parameter")
             }
@@ -179,8 +185,8 @@ impl<'a> Regions<'a> {
             return Err(LaneFault::access(FaultKind::Bounds, address, size, what));
         }
         if name == "shared" && !own.written.is_null() {
-            let needed = if access == Access::Write { 0 } else { INITIALISED };
-            let flags = if access == Access::Read { 0 } else { INITIALISED };
+            let needed = if access == AccessKind::Write { 0 } else { INITIALISED };
+            let flags = if access == AccessKind::Read { 0 } else { INITIALISED };
             if flag(own.written, offset as usize, size, needed, flags).is_none() {
                 self.unwritten.get_or_insert(UnwrittenRead { address, size, lane: own.lane });
                 flag(own.written, offset as usize, size, 0, flags);
@@ -191,11 +197,12 @@ impl<'a> Regions<'a> {
     }
 
     /// Returns the bytes of a nul-terminated text, at most `most` of them.
-    pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, LaneFault> {
+    pub fn text(&mut self, address: u64, most: usize, own: &ThreadMemory) -> Result<Vec<u8>, LaneFault> {
         let mut text = Vec::new();
         while text.len() < most {
             let byte =
-                read(self.place(address.wrapping_add(text.len() as u64), 1, Access::Read, own)?, 1) as u8;
+                read(self.resolve(address.wrapping_add(text.len() as u64), 1, AccessKind::Read, own)?, 1)
+                    as u8;
             if byte == 0 {
                 break;
             }
@@ -205,7 +212,7 @@ impl<'a> Regions<'a> {
     }
 }
 
-fn misaligned(address: u64, size: u32, access: Access) -> LaneFault {
+fn misaligned(address: u64, size: u32, access: AccessKind) -> LaneFault {
     let what =
         format!("{} of {size} bytes at {address:#x}, which is not a multiple of {size}", access.word());
     LaneFault::access(FaultKind::Misaligned, address, size, what)
@@ -214,14 +221,14 @@ fn misaligned(address: u64, size: u32, access: Access) -> LaneFault {
 /// Sets the shadow flags of an access. Returns false if it reads unwritten bytes. Flags are never cleared while a
 /// kernel runs, so shadow bytes that have them already are not written again.
 #[inline]
-fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, shift: u32) -> bool {
+fn mark(region: &Region, offset: u64, size: u32, access: AccessKind, check: bool, shift: u32) -> bool {
     let (mark, needs) = match access {
-        Access::Read => (READ << shift, check && !region.written),
-        Access::Write => (WRITTEN << shift, false),
-        Access::Atomic => (ATOMIC << shift, check && !region.written),
+        AccessKind::Read => (READ << shift, check && !region.written),
+        AccessKind::Write => (WRITTEN << shift, false),
+        AccessKind::Atomic => (ATOMIC << shift, check && !region.written),
     };
     let needed = if needs { INITIALISED } else { 0 };
-    let written = if access == Access::Read { 0 } else { INITIALISED };
+    let written = if access == AccessKind::Read { 0 } else { INITIALISED };
     let at = offset as usize;
     let new = if region.marks == region.shadow {
         flag(region.shadow, at, size, needed, mark | written)

@@ -1,9 +1,9 @@
 //! A block: its shared memory, its barriers, and the scheduling of its warps.
 
-use super::access::{Own, RawBytes};
+use super::access::{RawBytes, ThreadMemory};
+use super::access_log::SharedWord;
 use super::lane_fault::LaneFault;
 use super::warp::Warp;
-use super::watch::Cell;
 use super::worker::Worker;
 use crate::interp::code::Reduction;
 use crate::interp::fault::{Fault, FaultKind};
@@ -13,18 +13,18 @@ use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 /// The instructions in a time slice of a warp.
-const WARP_TURN: u64 = 2_000;
+const WARP_SLICE: u64 = 2_000;
 /// The instructions in a time slice of a block.
-const BLOCK_TURN: u64 = 20_000;
+const BLOCK_SLICE: u64 = 20_000;
 
 /// The number of time slices that each warp of a block gets while threads of another warp are at
 /// `griddepcontrol.wait`. A warp that still runs afterwards may spin until a waiting thread continues.
-const PRE_WAIT_TURNS: usize = 2;
+const PRE_WAIT_SLICES: usize = 2;
 
 /// The reason why a time slice ended.
-pub enum Turn {
+pub enum SliceEnd {
     Ended,
-    Over,
+    Expired,
     /// Only the prerequisite grids can let the block continue.
     Parked,
 }
@@ -45,7 +45,7 @@ pub struct Barrier {
 }
 
 /// The number of barriers: 16 named ones, and the cluster's.
-pub const BARRIERS: usize = 17;
+pub const BARRIER_COUNT: usize = 17;
 
 /// A block that has begun: its memory, its barriers and its warps.
 pub struct Block {
@@ -58,11 +58,11 @@ pub struct Block {
     shared_bytes: u64,
     /// One byte for each byte of shared memory, set if it was written. Empty if reads are not checked.
     written: Vec<u32>,
-    pub barriers: [Barrier; BARRIERS],
+    pub barriers: [Barrier; BARRIER_COUNT],
     /// Complete barriers. Their waiting lanes are released at the end of the warp's time slice.
     pub complete: Vec<u8>,
     /// The accesses to each word of shared memory. Empty until the first watched access.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<SharedWord>,
     /// Incremented by every event that may order accesses of the block.
     pub epoch: u32,
     /// The time of the last event that may order the block's warps.
@@ -86,7 +86,7 @@ impl Block {
             shared: vec![0; ((worker.shared + worker.reserved) as usize).div_ceil(16)],
             shared_bytes: (worker.shared + worker.reserved).into(),
             written: Vec::new(),
-            barriers: [Barrier::default(); BARRIERS],
+            barriers: [Barrier::default(); BARRIER_COUNT],
             complete: Vec::new(),
             cells: Vec::new(),
             epoch: 1,
@@ -110,23 +110,23 @@ impl Block {
     }
 
     /// Returns the memory of a lane, including the block's shared memory.
-    pub fn own(&mut self, local: RawBytes, lane: u32) -> Own {
+    pub fn thread_memory(&mut self, local: RawBytes, lane: u32) -> ThreadMemory {
         let written = if self.written.is_empty() { null_mut() } else { self.written.as_mut_ptr().cast() };
         let shared = RawBytes { start: self.shared.as_mut_ptr().cast(), length: self.shared_bytes };
-        Own { shared, local, written, lane }
+        ThreadMemory { shared, local, written, lane }
     }
 
     /// Runs for one time slice.
-    pub fn run(&mut self, worker: &mut Worker) -> Result<Turn, Fault> {
+    pub fn run(&mut self, worker: &mut Worker) -> Result<SliceEnd, Fault> {
         let mut warps = std::mem::take(&mut self.warps);
         worker.regions.shift = if self.pre_wait { PRE_WAIT } else { 0 };
-        let outcome = self.turns(worker, &mut warps);
+        let outcome = self.run_warps(worker, &mut warps);
         self.warps = warps;
         outcome
     }
 
-    fn turns(&mut self, worker: &mut Worker, warps: &mut [Warp]) -> Result<Turn, Fault> {
-        let mut left = BLOCK_TURN;
+    fn run_warps(&mut self, worker: &mut Worker, warps: &mut [Warp]) -> Result<SliceEnd, Fault> {
+        let mut left = BLOCK_SLICE;
         let mut idle = 0;
         while idle < warps.len() || self.release_without_ended(worker, warps) {
             idle %= warps.len();
@@ -134,68 +134,68 @@ impl Block {
             self.next = (self.next + 1) % warps.len();
             if !warps[at].runs() {
                 idle += 1;
-                if idle == warps.len() && warps.iter().any(|warp| warp.at_grid != 0) {
+                if idle == warps.len() && warps.iter().any(|warp| warp.at_grid_wait != 0) {
                     if worker.until_wait {
-                        return Ok(Turn::Parked);
+                        return Ok(SliceEnd::Parked);
                     }
-                    self.pass(worker, warps);
+                    self.release_grid_waits(worker, warps);
                     idle = 0;
                 }
                 continue;
             }
             idle = 0;
-            let steps = match warps[at].turn(worker, self, WARP_TURN) {
+            let steps = match warps[at].run_slice(worker, self, WARP_SLICE) {
                 Ok(steps) => steps,
                 Err(lane_fault) => return Err(warps[at].fault(worker, self, lane_fault)),
             };
             while let Some(id) = self.complete.pop() {
-                self.order(worker);
+                self.note_warp_sync(worker);
                 self.release(id, warps);
             }
             left = left.saturating_sub(steps);
             if left == 0 {
-                return Ok(Turn::Over);
+                return Ok(SliceEnd::Expired);
             }
-            if warps[at].runs() && warps.iter().any(|warp| warp.at_grid != 0) {
+            if warps[at].runs() && warps.iter().any(|warp| warp.at_grid_wait != 0) {
                 self.held += 1;
-                if self.held > PRE_WAIT_TURNS * warps.iter().filter(|warp| warp.runs()).count() {
+                if self.held > PRE_WAIT_SLICES * warps.iter().filter(|warp| warp.runs()).count() {
                     self.held = 0;
                     if worker.until_wait {
-                        return Ok(Turn::Parked);
+                        return Ok(SliceEnd::Parked);
                     }
-                    self.pass(worker, warps);
+                    self.release_grid_waits(worker, warps);
                 }
             }
             if worker.ended.load(Ordering::Relaxed) {
-                return Ok(Turn::Ended);
+                return Ok(SliceEnd::Ended);
             }
         }
         match warps.iter().find(|warp| warp.waits()) {
-            None => Ok(Turn::Ended),
-            Some(warp) => Err(self.stuck(worker, warps, warp)),
+            None => Ok(SliceEnd::Ended),
+            Some(warp) => Err(self.deadlock_fault(worker, warps, warp)),
         }
     }
 
     /// Releases the threads that wait for the prerequisite grids, which have ended.
-    fn pass(&mut self, worker: &mut Worker, warps: &mut [Warp]) {
+    fn release_grid_waits(&mut self, worker: &mut Worker, warps: &mut [Warp]) {
         worker.waited = true;
         worker.passed.store(true, Ordering::Relaxed);
-        self.late(worker);
+        self.end_pre_wait(worker);
         for warp in warps {
-            warp.ready |= std::mem::take(&mut warp.at_grid);
+            warp.ready |= std::mem::take(&mut warp.at_grid_wait);
         }
     }
 
-    fn late(&mut self, worker: &mut Worker) {
+    fn end_pre_wait(&mut self, worker: &mut Worker) {
         self.pre_wait = false;
         worker.regions.shift = 0;
     }
 
     /// Must be called when the block may have synchronised with another one. If any thread of the launch has
     /// passed its wait, the block counts as past its wait.
-    pub fn hear(&mut self, worker: &mut Worker) {
+    pub fn learn_phase(&mut self, worker: &mut Worker) {
         if self.pre_wait && worker.passed.load(Ordering::Relaxed) {
-            self.late(worker);
+            self.end_pre_wait(worker);
         }
     }
 
@@ -207,7 +207,7 @@ impl Block {
             barrier.whole && barrier.arrived > 0 && barrier.arrived + ended == barrier.expected
         };
         let Some(id) = self.barriers.iter().position(is_complete) else { return false };
-        self.order(worker);
+        self.note_warp_sync(worker);
         self.release(id as u8, warps);
         true
     }
@@ -223,7 +223,7 @@ impl Block {
     }
 
     /// Returns the fault of a block whose live threads can never continue.
-    fn stuck(&self, worker: &Worker, warps: &[Warp], first: &Warp) -> Fault {
+    fn deadlock_fault(&self, worker: &Worker, warps: &[Warp], first: &Warp) -> Fault {
         let lane_fault = match first.waits_at() {
             Some((lane, id)) => {
                 let barrier = &self.barriers[usize::from(id)];
@@ -235,7 +235,7 @@ impl Block {
                 LaneFault::new(FaultKind::Barrier, what).of_lane(lane)
             }
             None => {
-                let (lane, what) = first.lonely();
+                let (lane, what) = first.incomplete_collective();
                 LaneFault::new(FaultKind::Barrier, what).of_lane(lane)
             }
         };

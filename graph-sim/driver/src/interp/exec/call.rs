@@ -6,14 +6,14 @@ use super::lanes::Lanes;
 use super::print;
 use super::warp::{Flow, Frame, Warp};
 use super::worker::Worker;
-use crate::interp::code::{Call, Callee, Inst, Op, Place};
+use crate::interp::code::{CallSite, Callee, Inst, Op, ParameterPlace};
 use crate::interp::fault::FaultKind;
 use crate::interp::space::CODE;
 
 /// The maximum number of register rows of a warp, summed over its calls.
-const ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 16;
 /// The maximum call depth.
-const DEPTH: usize = 4096;
+const MAX_CALL_DEPTH: usize = 4096;
 
 /// The first row and the first local byte of a frame.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ struct FrameBase {
 /// Returns from a call. Lanes without a caller end.
 pub fn ret(warp: &mut Warp, worker: &Worker, active: u32, mask: u32) {
     let pc = warp.pc[active.trailing_zeros() as usize];
-    warp.stand(mask & !active, pc + 1);
+    warp.set_pc(mask & !active, pc + 1);
     let mut ended = 0;
     for lane in Lanes(active) {
         let at = lane as usize;
@@ -39,7 +39,7 @@ pub fn ret(warp: &mut Warp, worker: &Worker, active: u32, mask: u32) {
         let to = FrameBase { rows: frame.base, local: frame.local };
         if let Some(Inst { op: Op::Call(call), .. }) = program.code.insts.get(frame.pc as usize) {
             for (result, place) in callee.returns.iter().zip(&call.returns) {
-                pass(warp, at, *result, from, *place, to);
+                copy_parameter(warp, at, *result, from, *place, to);
             }
         }
         warp.pc[at] = frame.pc + 1;
@@ -51,12 +51,12 @@ pub fn ret(warp: &mut Warp, worker: &Worker, active: u32, mask: u32) {
 }
 
 /// Copies a parameter from one frame to another.
-fn pass(
+fn copy_parameter(
     warp: &mut Warp,
     lane: usize,
-    from: Place,
+    from: ParameterPlace,
     FrameBase { rows: from_base, local: from_local }: FrameBase,
-    to: Place,
+    to: ParameterPlace,
     FrameBase { rows: to_base, local: to_local }: FrameBase,
 ) {
     let local = warp.local.words[lane].as_mut_ptr().cast::<u8>();
@@ -64,17 +64,19 @@ fn pass(
     let fits = |start: u32, size: u32| (start as usize + size as usize) <= bytes;
     let word = |size: u32| if size >= 8 { 8 } else { size };
     match (from, to) {
-        (Place::Register(a), Place::Register(b)) => {
+        (ParameterPlace::Register(a), ParameterPlace::Register(b)) => {
             warp.rows[(to_base + b) as usize][lane] = warp.rows[(from_base + a) as usize][lane];
         }
-        (Place::Register(a), Place::Frame(at, size)) if fits(to_local + at, word(size)) => {
+        (ParameterPlace::Register(a), ParameterPlace::Frame(at, size)) if fits(to_local + at, word(size)) => {
             let value = warp.rows[(from_base + a) as usize][lane];
             for byte in 0..word(size) {
                 // SAFETY: the frame is inside the lane's local memory.
                 unsafe { local.add((to_local + at + byte) as usize).write((value >> (8 * byte)) as u8) };
             }
         }
-        (Place::Frame(at, size), Place::Register(b)) if fits(from_local + at, word(size)) => {
+        (ParameterPlace::Frame(at, size), ParameterPlace::Register(b))
+            if fits(from_local + at, word(size)) =>
+        {
             let mut value = 0;
             for byte in 0..word(size) {
                 // SAFETY: as above.
@@ -83,7 +85,7 @@ fn pass(
             }
             warp.rows[(to_base + b) as usize][lane] = value;
         }
-        (Place::Frame(a, from_size), Place::Frame(b, to_size)) => {
+        (ParameterPlace::Frame(a, from_size), ParameterPlace::Frame(b, to_size)) => {
             let size = from_size.min(to_size);
             if fits(from_local + a, size) && fits(to_local + b, size) {
                 let (from, to) = ((from_local + a) as usize, (to_local + b) as usize);
@@ -100,7 +102,7 @@ pub fn call(
     warp: &mut Warp,
     worker: &mut Worker,
     block: &mut Block,
-    call: &Call,
+    call: &CallSite,
     base: usize,
     active: u32,
     mask: u32,
@@ -114,7 +116,7 @@ pub fn call(
     }
     let program = worker.launch.program;
     let pc = warp.pc[active.trailing_zeros() as usize];
-    warp.stand(mask & !active, pc + 1);
+    warp.set_pc(mask & !active, pc + 1);
     for lane in Lanes(active) {
         let at = lane as usize;
         let number = match call.callee {
@@ -141,7 +143,10 @@ pub fn call(
         let new_base = old_base + caller.slots;
         let new_local = (old_local + caller.frame).next_multiple_of(16);
         let rows = (new_base + callee.slots) as usize;
-        if rows > ROWS || warp.calls[at].len() >= DEPTH || new_local + callee.frame > worker.options.stack {
+        if rows > MAX_ROWS
+            || warp.calls[at].len() >= MAX_CALL_DEPTH
+            || new_local + callee.frame > worker.options.stack
+        {
             let what = format!(
                 "stack overflow: {} calls deep, {new_local} bytes of local memory",
                 warp.calls[at].len()
@@ -158,7 +163,7 @@ pub fn call(
         let from = FrameBase { rows: old_base, local: old_local };
         let to = FrameBase { rows: new_base, local: new_local };
         for (argument, place) in call.arguments.iter().zip(&callee.parameters) {
-            pass(warp, at, *argument, from, *place, to);
+            copy_parameter(warp, at, *argument, from, *place, to);
         }
         warp.pc[at] = callee.start;
     }

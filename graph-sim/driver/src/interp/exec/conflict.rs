@@ -16,34 +16,34 @@
 //! loops around `atom.cas` begin; a write of the value that is already there; asynchronous and bulk copies, and
 //! matrix fragments; accesses of a launch beyond its first 256 MiB.
 
-use super::access::{Regions, UnwrittenRead};
+use super::access::{RegionCache, UnwrittenRead};
+use super::access_log::{AccessLog, AccessRecord, GlobalWord, LAST_TIME, PAGE, SharedWord};
 use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::lanes::Lanes;
 use super::warp::{Row, Warp};
-use super::watch::{Cell, LAST, PAGE, Record, Watch, Word};
 use super::worker::Worker;
-use crate::interp::code::{At, Inst, Space};
+use crate::interp::code::{AddressOperand, Inst, Space};
 use crate::interp::fault::{Fault, FaultKind};
 use crate::interp::launch::PreWait;
 use crate::interp::space::SHARED;
 use std::sync::atomic::Ordering;
 
 /// The maximum number of conflicts kept for a kernel.
-const CONFLICTS: usize = 16;
+const MAX_CONFLICTS: usize = 16;
 
 /// The kind of an access, for conflict detection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum WatchedKind {
     Read,
     Write,
     /// An atomic or strong access.
-    Strongly,
+    Strong,
 }
 
 impl Block {
     /// Records an event that may order the block's warps with each other.
-    pub fn order(&mut self, worker: &Worker) {
+    pub fn note_warp_sync(&mut self, worker: &Worker) {
         self.epoch += 1;
         if let Some(watch) = worker.watch {
             self.ordered = watch.tick();
@@ -53,33 +53,33 @@ impl Block {
     /// Records an event that may order the block's warps and, unless it is in shared memory, the block with other
     /// blocks. In the latter case the block may have learned from another one that the prerequisite grids have
     /// ended.
-    pub fn meet(&mut self, worker: &mut Worker, space: Space) {
-        self.order(worker);
+    pub fn note_sync(&mut self, worker: &mut Worker, space: Space) {
+        self.note_warp_sync(worker);
         if space == Space::Shared {
             return;
         }
         if let Some(watch) = worker.watch {
             watch.met(self.number).store(self.ordered, Ordering::SeqCst);
         }
-        self.hear(worker);
+        self.learn_phase(worker);
     }
 }
 
 /// The accesses of an instruction, one for each lane.
-pub struct Touched<'a> {
+pub struct WarpAccess<'a> {
     pub inst: &'a Inst,
-    pub at: &'a At,
+    pub at: &'a AddressOperand,
     pub address: &'a Row,
     pub lanes: u32,
     /// The size of each access in bytes.
     pub bytes: u32,
 }
 
-impl Touched<'_> {
+impl WarpAccess<'_> {
     /// Returns the lanes with their generic addresses.
     #[inline]
     fn places(&self) -> impl Iterator<Item = (u32, u64)> {
-        Lanes(self.lanes).map(|lane| (lane, Regions::generic(self.at, self.address[lane as usize])))
+        Lanes(self.lanes).map(|lane| (lane, RegionCache::generic(self.at, self.address[lane as usize])))
     }
 
     /// Returns the 4-byte words that a lane touches, each with a mask of the touched bytes.
@@ -94,31 +94,31 @@ impl Touched<'_> {
 }
 
 /// An access with its warp, its block and its time.
-struct Access<'a> {
-    watch: &'a Watch,
+struct TimedAccess<'a> {
+    watch: &'a AccessLog,
     block: u64,
     warps: u64,
     warp: u64,
     time: u32,
     ordered: u32,
     met: u32,
-    how: How,
+    how: WatchedKind,
 }
 
-impl How {
+impl WatchedKind {
     fn word(self) -> &'static str {
         match self {
-            How::Read => "reads",
-            How::Write => "writes",
-            How::Strongly => "updates atomically",
+            WatchedKind::Read => "reads",
+            WatchedKind::Write => "writes",
+            WatchedKind::Strong => "updates atomically",
         }
     }
 }
 
-impl Access<'_> {
+impl TimedAccess<'_> {
     /// Returns true if nothing orders the recorded access before this one.
     #[inline]
-    fn unordered(&self, record: Record, mask: u64) -> bool {
+    fn unordered(&self, record: AccessRecord, mask: u64) -> bool {
         if record.0 == 0 || record.mask() & mask == 0 || record.warp() == self.warp {
             return false;
         }
@@ -130,25 +130,25 @@ impl Access<'_> {
     }
 
     /// Records an access to bytes of a word. Returns the earlier access with which it conflicts.
-    fn touch(&self, word: &Word, mask: u64) -> Option<Record> {
-        let strong = self.how == How::Strongly;
-        let written = Record(word.written.load(Ordering::Relaxed));
-        let read = Record(word.read.load(Ordering::Relaxed));
-        let new = |old: Record| {
+    fn touch(&self, word: &GlobalWord, mask: u64) -> Option<AccessRecord> {
+        let strong = self.how == WatchedKind::Strong;
+        let written = AccessRecord(word.written.load(Ordering::Relaxed));
+        let read = AccessRecord(word.read.load(Ordering::Relaxed));
+        let new = |old: AccessRecord| {
             let same = old.warp() == self.warp && old.time() == self.time && old.strong() == strong;
-            Record::new(self.warp, strong, if same { mask | old.mask() } else { mask }, self.time)
+            AccessRecord::new(self.warp, strong, if same { mask | old.mask() } else { mask }, self.time)
         };
         let conflict = match self.how {
-            How::Read => !written.strong() && self.unordered(written, mask),
-            How::Write => self.unordered(written, mask),
-            How::Strongly => !written.strong() && self.unordered(written, mask),
+            WatchedKind::Read => !written.strong() && self.unordered(written, mask),
+            WatchedKind::Write => self.unordered(written, mask),
+            WatchedKind::Strong => !written.strong() && self.unordered(written, mask),
         };
         let found = if conflict {
             Some(written)
         } else {
-            Some(read).filter(|&read| self.how == How::Write && self.unordered(read, mask))
+            Some(read).filter(|&read| self.how == WatchedKind::Write && self.unordered(read, mask))
         };
-        if self.how != How::Read {
+        if self.how != WatchedKind::Read {
             word.written.store(new(written).0, Ordering::Relaxed);
         } else if read.warp() == self.warp || !self.unordered(read, 15) {
             let new = new(read);
@@ -162,28 +162,28 @@ impl Access<'_> {
 
 impl Worker<'_> {
     /// Checks an access of a warp for conflicts. For a write, `touched` holds the lanes that changed a value.
-    pub fn watch(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, how: How) {
+    pub fn watch(&mut self, block: &mut Block, warp: &Warp, touched: &WarpAccess, how: WatchedKind) {
         if self.watch.is_none() {
             return;
         }
         let Some((_, first)) = touched.places().next() else { return };
         if first >> 48 == SHARED >> 48 {
-            if how != How::Strongly {
-                self.watch_shared(block, warp, touched, how == How::Write);
+            if how != WatchedKind::Strong {
+                self.watch_shared(block, warp, touched, how == WatchedKind::Write);
             }
         } else {
             self.watch_global(block, warp, touched, how);
         }
     }
 
-    fn watch_global(&mut self, block: &Block, warp: &Warp, touched: &Touched, how: How) {
+    fn watch_global(&mut self, block: &Block, warp: &Warp, touched: &WarpAccess, how: WatchedKind) {
         let Some(watch) = self.watch else { return };
         let now = watch.clock.load(Ordering::SeqCst);
-        if now > LAST {
+        if now > LAST_TIME {
             return;
         }
         let warps = u64::from(block.threads.div_ceil(32));
-        let access = Access {
+        let access = TimedAccess {
             watch,
             block: block.number,
             warps,
@@ -203,7 +203,7 @@ impl Worker<'_> {
             }
         }
         if let Some((lane, start, record)) = found
-            && self.wanted(FaultKind::Conflict, touched.inst)
+            && self.is_new_finding(FaultKind::Conflict, touched.inst)
         {
             let (does, too) = (how.word(), if record.strong() { "updated atomically" } else { "touched" });
             let other = record.warp() / warps;
@@ -213,21 +213,21 @@ impl Worker<'_> {
                 let [x, y, z] = self.options.blocks_of(self.launch).at(other);
                 format!("block ({x}, {y}, {z}) {too}, and no fence, atomic or strong access orders them")
             };
-            let Touched { inst, bytes, .. } = *touched;
+            let WarpAccess { inst, bytes, .. } = *touched;
             let what = format!("warp {} {does} {bytes} bytes at {start:#x}, which {whom}", warp.number);
             let lane_fault = LaneFault::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
-            self.tell(block, warp, inst, lane_fault);
+            self.record_finding(block, warp, inst, lane_fault);
         }
     }
 
-    /// Returns true if a finding should be kept: the first of its kind at a line, up to [`CONFLICTS`] in total.
-    fn wanted(&self, kind: FaultKind, inst: &Inst) -> bool {
+    /// Returns true if a finding should be kept: the first of its kind at a line, up to [`MAX_CONFLICTS`] in total.
+    fn is_new_finding(&self, kind: FaultKind, inst: &Inst) -> bool {
         let known = |found: &Fault| (found.kind, found.line) == (kind, inst.line);
-        self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
+        self.conflicts.len() < MAX_CONFLICTS && !self.conflicts.iter().any(known)
     }
 
     /// Records a finding at an instruction.
-    fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, lane_fault: LaneFault) {
+    fn record_finding(&mut self, block: &Block, warp: &Warp, inst: &Inst, lane_fault: LaneFault) {
         let fault = warp.fault(self, block, lane_fault);
         // The lanes may already be past the instruction.
         self.conflicts.push(Fault { line: inst.line, ..fault });
@@ -235,14 +235,14 @@ impl Worker<'_> {
 
     /// Reports a read of unwritten shared memory as a warning. It is not a fault: a word may be partly written,
     /// or its value unused.
-    pub fn tell_unwritten(
+    pub fn report_unwritten_read(
         &mut self,
         block: &Block,
         warp: &Warp,
         inst: &Inst,
         UnwrittenRead { address, size, lane }: UnwrittenRead,
     ) {
-        if !self.wanted(FaultKind::Uninitialised, inst) {
+        if !self.is_new_finding(FaultKind::Uninitialised, inst) {
             return;
         }
         let offset = address - SHARED;
@@ -250,15 +250,15 @@ impl Worker<'_> {
             "a read of {size} bytes at offset {offset:#x} of shared memory that the block never wrote"
         );
         let lane_fault = LaneFault::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
-        self.tell(block, warp, inst, lane_fault);
+        self.record_finding(block, warp, inst, lane_fault);
     }
 
-    fn watch_shared(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, writes: bool) {
+    fn watch_shared(&mut self, block: &mut Block, warp: &Warp, touched: &WarpAccess, writes: bool) {
         if block.threads <= 32 {
             return;
         }
         if block.cells.is_empty() {
-            block.cells = vec![Cell::default(); ((self.shared + self.reserved) as usize).div_ceil(4)];
+            block.cells = vec![SharedWord::default(); ((self.shared + self.reserved) as usize).div_ceil(4)];
         }
         let me = warp.number as u8 + 1;
         for (lane, address) in touched.places().filter(|(_, address)| address >> 48 == SHARED >> 48) {
@@ -267,14 +267,14 @@ impl Worker<'_> {
             for (word, bytes) in touched.words(start) {
                 let Some(cell) = block.cells.get_mut(word as usize) else { break };
                 if cell.epoch != block.epoch {
-                    *cell = Cell { epoch: block.epoch, ..Cell::default() };
+                    *cell = SharedWord { epoch: block.epoch, ..SharedWord::default() };
                 }
                 other = cell.touch(me, bytes, writes).or(other);
             }
             if let Some(other) = other
-                && self.wanted(FaultKind::Conflict, touched.inst)
+                && self.is_new_finding(FaultKind::Conflict, touched.inst)
             {
-                let Touched { inst, bytes, .. } = *touched;
+                let WarpAccess { inst, bytes, .. } = *touched;
                 let whom = match other {
                     u8::MAX => "other warps".to_owned(),
                     warp => format!("warp {}", warp - 1),
@@ -286,13 +286,13 @@ impl Worker<'_> {
                     warp.number
                 );
                 let lane_fault = LaneFault::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
-                self.tell(block, warp, inst, lane_fault);
+                self.record_finding(block, warp, inst, lane_fault);
             }
         }
     }
 
     /// Records an instruction that touches global memory before `griddepcontrol.wait`.
-    pub fn note_pre_wait(&mut self, block: &Block, touched: &Touched) {
+    pub fn note_pre_wait(&mut self, block: &Block, touched: &WarpAccess) {
         debug_assert!(block.pre_wait);
         let inst = touched.inst;
         for (_, from) in touched.places().filter(|(_, from)| from >> 52 != SHARED >> 52) {

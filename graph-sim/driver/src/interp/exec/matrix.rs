@@ -1,15 +1,15 @@
 //! Matrix instructions. A fragment of `mma` has the layout that PTX defines. PTX leaves the layout of `wmma`
 //! fragments open; here the elements are in order, lane after lane.
 
-use super::access::{Access, Regions, read, write};
+use super::access::{AccessKind, RegionCache, read, write};
 use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::lanes::Lanes;
 use super::warp::Warp;
 use super::worker::Worker;
-use crate::interp::code::{Fragment, Mma, NONE, Op, Slot};
+use crate::interp::code::{MatrixFragment, Mma, NONE, Op, Slot};
 use crate::interp::fault::FaultKind;
-use crate::interp::number::{Mode, format, narrow, widen};
+use crate::interp::number::{RoundingMode, format, narrow, widen};
 use cuweave_ptx::Type;
 
 /// Returns the number of elements in a register.
@@ -68,7 +68,7 @@ fn number(bits: u64, ty: Type) -> f64 {
 }
 
 fn bits(value: f64, ty: Type) -> u64 {
-    format(ty).map_or(0, |format| narrow(value, format, Mode::Nearest))
+    format(ty).map_or(0, |format| narrow(value, format, RoundingMode::Nearest))
 }
 
 fn element(warp: &Warp, base: usize, registers: &[Slot], ty: Type, lane: usize, i: usize) -> u64 {
@@ -113,10 +113,12 @@ pub fn matrix(
                 if lanes >> lane & 1 == 0 {
                     continue;
                 }
-                let own = warp.own(block, lane);
-                let address = Regions::generic(at, address[lane as usize]);
-                let place =
-                    worker.regions.place(address, 16, Access::Read, &own).map_err(|t| t.of_lane(lane))?;
+                let own = warp.thread_memory(block, lane);
+                let address = RegionCache::generic(at, address[lane as usize]);
+                let place = worker
+                    .regions
+                    .resolve(address, 16, AccessKind::Read, &own)
+                    .map_err(|t| t.of_lane(lane))?;
                 for (column, value) in row.iter_mut().enumerate() {
                     // SAFETY: 16 bytes at `place` were checked.
                     *value = read(unsafe { place.add(2 * column) }, 2) as u16;
@@ -141,11 +143,11 @@ pub fn matrix(
                 let values = warp.row(base, slot);
                 for row in 0..8 {
                     let lane = (number * 8 + row) as u32;
-                    let own = warp.own(block, lane);
-                    let address = Regions::generic(at, address[lane as usize]);
+                    let own = warp.thread_memory(block, lane);
+                    let address = RegionCache::generic(at, address[lane as usize]);
                     let place = worker
                         .regions
-                        .place(address, 16, Access::Write, &own)
+                        .resolve(address, 16, AccessKind::Write, &own)
                         .map_err(|t| t.of_lane(lane))?;
                     for column in 0..8 {
                         let (r, c) = if *transposed { (column, row) } else { (row, column) };
@@ -215,7 +217,7 @@ fn fragment(
     warp: &mut Warp,
     worker: &mut Worker,
     block: &mut Block,
-    fragment: &Fragment,
+    fragment: &MatrixFragment,
     base: usize,
     lanes: u32,
     load: bool,
@@ -241,14 +243,14 @@ fn fragment(
             NONE => columns as u64,
             slot => warp.rows[base + slot as usize][at] & 0xffff_ffff,
         };
-        let start = Regions::generic(&fragment.at, address[at]);
+        let start = RegionCache::generic(&fragment.at, address[at]);
         for i in 0..count {
             let (row, column) = ordered(rows * columns, columns, at, i);
             let (major, minor) = if fragment.by_columns { (column, row) } else { (row, column) };
             let place = start.wrapping_add((major as u64 * stride + minor as u64) * u64::from(size));
-            let own = warp.own(block, lane);
-            let access = if load { Access::Read } else { Access::Write };
-            let place = worker.regions.place(place, size, access, &own).map_err(|t| t.of_lane(lane))?;
+            let own = warp.thread_memory(block, lane);
+            let access = if load { AccessKind::Read } else { AccessKind::Write };
+            let place = worker.regions.resolve(place, size, access, &own).map_err(|t| t.of_lane(lane))?;
             if load {
                 set_element(warp, base, &fragment.registers, fragment.ty, at, i, read(place, size));
             } else {

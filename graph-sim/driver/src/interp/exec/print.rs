@@ -1,24 +1,24 @@
 //! Functions of the device runtime: `vprintf`, `__assertfail`, `malloc`, `free` and `cudaGraphSetConditional`.
 
-use super::access::{Access, Own, read, write};
+use super::access::{AccessKind, ThreadMemory, read, write};
 use super::block::Block;
 use super::lane_fault::LaneFault;
 use super::lanes::Lanes;
 use super::warp::Warp;
 use super::worker::Worker;
-use crate::interp::code::{Call, Callee, Place};
+use crate::interp::code::{CallSite, Callee, ParameterPlace};
 use crate::interp::fault::FaultKind;
-use crate::interp::space::Setter;
+use crate::interp::space::ConditionSetter;
 
 /// The maximum length of a text.
-const TEXT: usize = 1 << 16;
+const MAX_TEXT_BYTES: usize = 1 << 16;
 
 /// Executes a call of a function of the device runtime, one lane after the other.
 pub fn system(
     warp: &mut Warp,
     worker: &mut Worker,
     block: &mut Block,
-    call: &Call,
+    call: &CallSite,
     base: usize,
     active: u32,
 ) -> Result<(), LaneFault> {
@@ -27,7 +27,7 @@ pub fn system(
         for (value, place) in arguments.iter_mut().zip(&call.arguments) {
             *value = argument(warp, *place, base, lane);
         }
-        let own = warp.own(block, lane);
+        let own = warp.thread_memory(block, lane);
         let result = match call.callee {
             Callee::Print => {
                 let (text, count) = printed(worker, &own, &arguments).map_err(|fault| fault.of_lane(lane))?;
@@ -38,7 +38,7 @@ pub fn system(
             Callee::SetCondition => {
                 let thread = warp.number * 32 + lane;
                 let (block, epoch, pre_wait) = (block.number, block.epoch, block.pre_wait);
-                let by = Setter { block, thread, epoch, pre_wait };
+                let by = ConditionSetter { block, thread, epoch, pre_wait };
                 let set = worker.memory.set_condition(arguments[0], arguments[1] as u32, by);
                 set.map_err(|what| LaneFault::new(FaultKind::Bounds, what).of_lane(lane))?;
                 0
@@ -52,20 +52,20 @@ pub fn system(
     Ok(())
 }
 
-fn argument(warp: &mut Warp, place: Place, base: usize, lane: u32) -> u64 {
+fn argument(warp: &mut Warp, place: ParameterPlace, base: usize, lane: u32) -> u64 {
     match place {
-        Place::Register(slot) => warp.rows[base + slot as usize][lane as usize],
-        Place::Frame(offset, size) => {
+        ParameterPlace::Register(slot) => warp.rows[base + slot as usize][lane as usize],
+        ParameterPlace::Frame(offset, size) => {
             let bytes = warp.local.frame(lane, offset, size.min(8));
             bytes.map_or(0, |place| read(place, size.min(8)))
         }
     }
 }
 
-fn answer(warp: &mut Warp, place: Place, base: usize, lane: u32, value: u64) {
+fn answer(warp: &mut Warp, place: ParameterPlace, base: usize, lane: u32, value: u64) {
     match place {
-        Place::Register(slot) => warp.set(base, slot, lane, value),
-        Place::Frame(offset, size) => {
+        ParameterPlace::Register(slot) => warp.set(base, slot, lane, value),
+        ParameterPlace::Frame(offset, size) => {
             if let Some(place) = warp.local.frame(lane, offset, size.min(8)) {
                 write(place, size.min(8), value);
             }
@@ -74,8 +74,8 @@ fn answer(warp: &mut Warp, place: Place, base: usize, lane: u32, value: u64) {
 }
 
 /// Returns the text of a `vprintf` and the number of its arguments.
-fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String, u64), LaneFault> {
-    let format = worker.regions.text(arguments[0], TEXT, own)?;
+fn printed(worker: &mut Worker, own: &ThreadMemory, arguments: &[u64]) -> Result<(String, u64), LaneFault> {
+    let format = worker.regions.text(arguments[0], MAX_TEXT_BYTES, own)?;
     let mut count = 0u64;
     let (text, strings) = {
         let mut next = arguments[1];
@@ -90,7 +90,7 @@ fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String,
     }
     let mut texts = Vec::new();
     for address in strings {
-        texts.push(worker.regions.text(address, TEXT, own)?);
+        texts.push(worker.regions.text(address, MAX_TEXT_BYTES, own)?);
     }
     let (mut texts, mut next) = (texts.into_iter(), arguments[1]);
     let value = |bytes| argument_at(worker, own, &mut next, bytes);
@@ -99,18 +99,23 @@ fn printed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> Result<(String,
 }
 
 /// Reads the next argument of a `vprintf`, of 4 or 8 bytes, and advances `next`.
-fn argument_at(worker: &mut Worker, own: &Own, next: &mut u64, bytes: u64) -> Result<u64, LaneFault> {
+fn argument_at(
+    worker: &mut Worker,
+    own: &ThreadMemory,
+    next: &mut u64,
+    bytes: u64,
+) -> Result<u64, LaneFault> {
     *next = next.wrapping_add(bytes - 1) & !(bytes - 1);
-    let place = worker.regions.place(*next, bytes as u32, Access::Read, own)?;
+    let place = worker.regions.resolve(*next, bytes as u32, AccessKind::Read, own)?;
     *next = next.wrapping_add(bytes);
     Ok(read(place, bytes as u32))
 }
 
 /// Returns the fault of a failed assertion.
-fn failed(worker: &mut Worker, own: &Own, arguments: &[u64]) -> LaneFault {
+fn failed(worker: &mut Worker, own: &ThreadMemory, arguments: &[u64]) -> LaneFault {
     let mut words = Vec::new();
     for address in [arguments[0], arguments[1], arguments[3]] {
-        match worker.regions.text(address, TEXT, own) {
+        match worker.regions.text(address, MAX_TEXT_BYTES, own) {
             Ok(text) => words.push(String::from_utf8_lossy(&text).into_owned()),
             Err(fault) => return fault,
         }

@@ -1,14 +1,16 @@
 //! Execution of one instruction by a group of lanes.
 
-use super::access::{Access, Regions, read, update, write};
+use super::access::{AccessKind, RegionCache, read, update, write};
 use super::block::Block;
-use super::conflict::{How, Touched};
+use super::conflict::{WarpAccess, WatchedKind};
 use super::lane_fault::LaneFault;
 use super::lanes::Lanes;
-use super::warp::{ALL, Flow, Warp};
+use super::warp::{ALL_LANES, Flow, Warp};
 use super::worker::Worker;
-use super::{call, matrix, staging, together};
-use crate::interp::code::{Atomic, Counter, Inst, NONE, Op, Slot, Space, Transfer, Update, Window};
+use super::{async_copy, call, collective, matrix};
+use crate::interp::code::{
+    Atomic, AtomicFunction, Counter, ElementAccess, Inst, NONE, Op, Slot, Space, WindowOp,
+};
 use crate::interp::fault::FaultKind;
 use crate::interp::number::{convert, extend, float, pack_saturated};
 use cuweave_ptx::Type;
@@ -57,10 +59,10 @@ pub fn simple(warp: &mut Warp, op: &Op, base: usize, mask: u32) -> bool {
             let a = warp.row(base, a);
             let inside = |address: u64| address & !(u64::MAX >> 16) == window;
             warp.put(base, d, mask, |lane| match way {
-                Window::ToGeneric => window + (a[lane] & 0xffff_ffff),
-                Window::FromGeneric => a[lane] & 0xffff_ffff,
-                Window::Contains => inside(a[lane]).into(),
-                Window::IsGlobal => u64::from(a[lane] >> 52 != 0xf),
+                WindowOp::ToGeneric => window + (a[lane] & 0xffff_ffff),
+                WindowOp::FromGeneric => a[lane] & 0xffff_ffff,
+                WindowOp::Contains => inside(a[lane]).into(),
+                WindowOp::IsGlobal => u64::from(a[lane] >> 52 != 0xf),
             });
         }
         Op::Nop => {}
@@ -114,34 +116,34 @@ pub fn step(
             let time = nanoseconds();
             warp.put(base, *d, active, |_| time);
         }
-        Op::Rest => {
-            warp.rests = true;
-            warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+        Op::Yield => {
+            warp.yields = true;
+            warp.set_pc(mask, warp.pc[active.trailing_zeros() as usize] + 1);
             return Ok(Flow::Regroup);
         }
         Op::GridWait if block.pre_wait => {
-            warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+            warp.set_pc(mask, warp.pc[active.trailing_zeros() as usize] + 1);
             warp.ready &= !active;
-            warp.at_grid |= active;
+            warp.at_grid_wait |= active;
             return Ok(Flow::Regroup);
         }
         Op::GridWait => worker.waited |= worker.options.dependent,
         Op::Fence => {
-            block.meet(worker, Space::Generic);
+            block.note_sync(worker, Space::Generic);
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
         }
         Op::ActiveMask(d) => warp.put(base, *d, active, |_| active.into()),
         Op::Barrier(barrier) => {
-            warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
-            together::arrive(warp, block, base, active, barrier)?;
+            warp.set_pc(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+            collective::arrive(warp, block, base, active, barrier)?;
             return Ok(Flow::Regroup);
         }
-        Op::Copy(copy) => staging::copy(warp, worker, block, base, active, copy)?,
-        Op::BulkCopy(copy) => staging::bulk_copy(warp, worker, block, base, active, copy)?,
+        Op::Copy(copy) => async_copy::copy(warp, worker, block, base, active, copy)?,
+        Op::BulkCopy(copy) => async_copy::bulk_copy(warp, worker, block, base, active, copy)?,
         Op::Mbarrier(mbarrier) => {
-            staging::mbarrier(warp, worker, block, base, active, mbarrier)?;
-            if warp.rests {
-                warp.stand(mask, warp.pc[active.trailing_zeros() as usize] + 1);
+            async_copy::mbarrier(warp, worker, block, base, active, mbarrier)?;
+            if warp.yields {
+                warp.set_pc(mask, warp.pc[active.trailing_zeros() as usize] + 1);
                 return Ok(Flow::Regroup);
             }
         }
@@ -150,13 +152,13 @@ pub fn step(
         | Op::Mma(_)
         | Op::LoadFragment(_)
         | Op::StoreFragment(_) => {
-            match together::gather(warp, base, active, mask, ALL) {
+            match collective::converge(warp, base, active, mask, ALL_LANES) {
                 Some(all) => matrix::matrix(warp, worker, block, &inst.op, base, all)?,
                 None => return Ok(Flow::Regroup),
             }
             return Ok(Flow::Regroup);
         }
-        op => return together::collective(warp, op, base, active, mask),
+        op => return collective::collective(warp, op, base, active, mask),
     }
     Ok(Flow::Next)
 }
@@ -171,7 +173,7 @@ fn branch_table(
     targets: &[u32],
 ) -> Result<(), LaneFault> {
     let index = warp.row(base, index);
-    warp.stand(mask & !active, warp.pc[active.trailing_zeros() as usize] + 1);
+    warp.set_pc(mask & !active, warp.pc[active.trailing_zeros() as usize] + 1);
     for lane in Lanes(active) {
         let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
             let what =
@@ -207,17 +209,17 @@ fn load_parameter(
 
 /// Returns a pointer to the bytes of a lane's access at a generic address, after the checks.
 #[inline]
-fn place(
+fn checked_place(
     warp: &mut Warp,
     worker: &mut Worker,
     block: &mut Block,
     lane: u32,
     address: u64,
     bytes: u32,
-    access: Access,
+    access: AccessKind,
 ) -> Result<*mut u8, LaneFault> {
-    let own = warp.own(block, lane);
-    worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
+    let own = warp.thread_memory(block, lane);
+    worker.regions.resolve(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
 }
 
 /// Executes a load.
@@ -229,17 +231,17 @@ fn load(
     inst: &Inst,
     base: usize,
     active: u32,
-    load: &Transfer,
+    load: &ElementAccess,
 ) -> Result<(), LaneFault> {
-    let Transfer { ty, at, slots: to } = load;
+    let ElementAccess { ty, at, slots: to } = load;
     let ty = *ty;
     let address = warp.row(base, at.base);
     let size = ty.size();
     let bytes = size * to.len() as u32;
     let plain = matches!(&**to, [one] if *one != NONE);
     for lane in Lanes(active) {
-        let address = Regions::generic(at, address[lane as usize]);
-        let place = place(warp, worker, block, lane, address, bytes, Access::Read)?;
+        let address = RegionCache::generic(at, address[lane as usize]);
+        let place = checked_place(warp, worker, block, lane, address, bytes, AccessKind::Read)?;
         if plain {
             warp.rows[base + to[0] as usize][lane as usize] = extend(read(place, size), ty);
             continue;
@@ -250,14 +252,14 @@ fn load(
             warp.set(base, slot, lane, extend(read(part, size), ty));
         }
     }
-    let touched = Touched { inst, at, address: &address, lanes: active, bytes };
+    let touched = WarpAccess { inst, at, address: &address, lanes: active, bytes };
     if block.pre_wait {
         worker.note_pre_wait(block, &touched);
     }
     if at.strong {
-        block.meet(worker, at.space);
+        block.note_sync(worker, at.space);
     } else {
-        worker.watch(block, warp, &touched, How::Read);
+        worker.watch(block, warp, &touched, WatchedKind::Read);
     }
     Ok(())
 }
@@ -271,9 +273,9 @@ fn store(
     inst: &Inst,
     base: usize,
     active: u32,
-    store: &Transfer,
+    store: &ElementAccess,
 ) -> Result<(), LaneFault> {
-    let Transfer { ty, at, slots: from } = store;
+    let ElementAccess { ty, at, slots: from } = store;
     let address = warp.row(base, at.base);
     let size = ty.size();
     let bytes = size * from.len() as u32;
@@ -281,11 +283,11 @@ fn store(
     let mut changed = 0;
     let watched = at.space != Space::Local && worker.watch.is_some();
     if at.strong {
-        block.meet(worker, at.space);
+        block.note_sync(worker, at.space);
     }
     for lane in Lanes(active) {
-        let address = Regions::generic(at, address[lane as usize]);
-        let place = place(warp, worker, block, lane, address, bytes, Access::Write)?;
+        let address = RegionCache::generic(at, address[lane as usize]);
+        let place = checked_place(warp, worker, block, lane, address, bytes, AccessKind::Write)?;
         for (number, &slot) in from.iter().enumerate() {
             let value = warp.rows[base + slot as usize][lane as usize];
             // SAFETY: all elements of the access were checked.
@@ -296,12 +298,12 @@ fn store(
             write(part, size, value);
         }
     }
-    let touched = Touched { inst, at, address: &address, lanes: active, bytes };
+    let touched = WarpAccess { inst, at, address: &address, lanes: active, bytes };
     if block.pre_wait {
         worker.note_pre_wait(block, &touched);
     }
-    let how = if at.strong { How::Strongly } else { How::Write };
-    worker.watch(block, warp, &Touched { lanes: changed, ..touched }, how);
+    let how = if at.strong { WatchedKind::Strong } else { WatchedKind::Write };
+    worker.watch(block, warp, &WarpAccess { lanes: changed, ..touched }, how);
     Ok(())
 }
 
@@ -318,27 +320,27 @@ fn atomic(
 ) -> Result<(), LaneFault> {
     let &Atomic { update: ref how, ty, ref at, d, operands: [b, c] } = atomic;
     // Before the update as a release, and after it as an acquire.
-    block.meet(worker, at.space);
+    block.note_sync(worker, at.space);
     let address = warp.row(base, at.base);
     let b = warp.row(base, b);
     let c = if c == NONE { b } else { warp.row(base, c) };
     let size = ty.size();
     for lane in Lanes(active) {
-        let address = Regions::generic(at, address[lane as usize]);
-        let place = place(warp, worker, block, lane, address, size, Access::Atomic)?;
+        let address = RegionCache::generic(at, address[lane as usize]);
+        let place = checked_place(warp, worker, block, lane, address, size, AccessKind::Atomic)?;
         let (b, c) = (b[lane as usize], c[lane as usize]);
         let old = match how {
-            Update::Map(f) => update(place, size, |old| f(old, b, c)),
-            Update::Float(spec) => update(place, size, |old| float(spec, old, b, 0)),
+            AtomicFunction::Map(f) => update(place, size, |old| f(old, b, c)),
+            AtomicFunction::Float(spec) => update(place, size, |old| float(spec, old, b, 0)),
         };
         warp.set(base, d, lane, extend(old, ty));
     }
-    let touched = Touched { inst, at, address: &address, lanes: active, bytes: size };
+    let touched = WarpAccess { inst, at, address: &address, lanes: active, bytes: size };
     if block.pre_wait {
         worker.note_pre_wait(block, &touched);
     }
-    worker.watch(block, warp, &touched, How::Strongly);
-    block.meet(worker, at.space);
+    worker.watch(block, warp, &touched, WatchedKind::Strong);
+    block.note_sync(worker, at.space);
     Ok(())
 }
 

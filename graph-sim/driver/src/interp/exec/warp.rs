@@ -1,11 +1,11 @@
 //! A warp: the registers, call stacks and states of its lanes.
 
-use super::lane_turns::LaneTurns;
+use super::lane_scheduler::LaneScheduler;
 use super::lanes::Lanes;
 use crate::interp::code::{NONE, Reduction, Slot};
 
 /// The mask of all lanes.
-pub const ALL: u32 = u32::MAX;
+pub const ALL_LANES: u32 = u32::MAX;
 
 /// One value per lane.
 pub type Row = [u64; 32];
@@ -26,10 +26,10 @@ pub struct Warp {
     /// The lanes that can execute.
     pub ready: u32,
     /// The lanes that wait for others of the warp at a collective.
-    pub together: u32,
+    pub at_collective: u32,
     pub barriers: BarrierWaits,
     /// The lanes that wait for the prerequisite grids.
-    pub at_grid: u32,
+    pub at_grid_wait: u32,
     pub started: u32,
     pub pc: [u32; 32],
     /// The first row of each lane's current function.
@@ -41,8 +41,8 @@ pub struct Warp {
     /// The number of instructions that each lane executed.
     pub executed: [u64; 32],
     /// Set when a group polls for something that has not happened yet, so that other groups run first.
-    pub rests: bool,
-    pub turns: LaneTurns,
+    pub yields: bool,
+    pub scheduler: LaneScheduler,
 }
 
 /// The local memory of the lanes.
@@ -154,9 +154,9 @@ impl Warp {
     }
 
     /// Returns a lane that waits for others of the warp, and the message about it.
-    pub fn lonely(&self) -> (u32, String) {
-        let lane = Lanes(self.together).next().unwrap_or(0);
-        let here: u32 = Lanes(self.together)
+    pub fn incomplete_collective(&self) -> (u32, String) {
+        let lane = Lanes(self.at_collective).next().unwrap_or(0);
+        let here: u32 = Lanes(self.at_collective)
             .filter(|&l| self.pc[l as usize] == self.pc[lane as usize])
             .map(|l| 1 << l)
             .sum();
@@ -177,7 +177,7 @@ impl Warp {
 
     /// Sets the program counters of lanes.
     #[inline]
-    pub fn stand(&mut self, mask: u32, pc: u32) {
+    pub fn set_pc(&mut self, mask: u32, pc: u32) {
         for lane in Lanes(mask) {
             self.pc[lane as usize] = pc;
         }
@@ -199,7 +199,7 @@ impl Warp {
     #[inline]
     pub fn put(&mut self, base: usize, slot: Slot, mask: u32, f: impl Fn(usize) -> u64) {
         let row = &mut self.rows[base + slot as usize];
-        if mask == ALL {
+        if mask == ALL_LANES {
             for (lane, value) in row.iter_mut().enumerate() {
                 *value = f(lane);
             }
@@ -213,9 +213,9 @@ impl Warp {
     /// Marks lanes as ended.
     pub fn end(&mut self, active: u32, mask: u32) {
         let pc = self.pc[active.trailing_zeros() as usize];
-        self.stand(mask & !active, pc + 1);
+        self.set_pc(mask & !active, pc + 1);
         self.live &= !active;
         self.ready &= !active;
-        self.ready |= std::mem::take(&mut self.together);
+        self.ready |= std::mem::take(&mut self.at_collective);
     }
 }

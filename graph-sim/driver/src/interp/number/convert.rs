@@ -1,7 +1,7 @@
 //! `cvt`.
 
-use super::format::{F64, Mode, format, narrow, round, widen};
-use cuweave_ptx::{Class, Type};
+use super::format::{F64, RoundingMode, format, narrow, round, widen};
+use cuweave_ptx::{Type, TypeClass};
 
 /// A conversion between types.
 #[derive(Clone, Copy, Debug)]
@@ -11,9 +11,9 @@ pub struct ConvertSpec {
     /// The type of the operand.
     pub from: Type,
     /// The rounding to the format of the result.
-    pub mode: Mode,
+    pub mode: RoundingMode,
     /// The rounding to an integer that comes first (`.rni` and the like).
-    pub integer: Option<Mode>,
+    pub integer: Option<RoundingMode>,
     /// `.ftz`
     pub flush: bool,
     /// `.sat`
@@ -54,19 +54,19 @@ fn integer_value(value: u64, ty: Type) -> i128 {
 }
 
 /// Rounds a value to an integer.
-pub(super) fn to_integer(value: f64, mode: Mode) -> f64 {
+pub(super) fn to_integer(value: f64, mode: RoundingMode) -> f64 {
     match mode {
-        Mode::Nearest => value.round_ties_even(),
-        Mode::Away => value.round(),
-        Mode::Zero => value.trunc(),
-        Mode::Down => value.floor(),
-        Mode::Up => value.ceil(),
+        RoundingMode::Nearest => value.round_ties_even(),
+        RoundingMode::Away => value.round(),
+        RoundingMode::Zero => value.trunc(),
+        RoundingMode::Down => value.floor(),
+        RoundingMode::Up => value.ceil(),
     }
 }
 
 /// Converts one value.
 pub fn convert(spec: &ConvertSpec, value: u64) -> u64 {
-    let (from, to) = (spec.from.class() == Class::Float, spec.to.class() == Class::Float);
+    let (from, to) = (spec.from.class() == TypeClass::Float, spec.to.class() == TypeClass::Float);
     match (from, to) {
         (false, false) => {
             let value = integer_value(value, spec.from);
@@ -99,7 +99,7 @@ fn float_to_integer(spec: &ConvertSpec, value: f64) -> u64 {
         let wide = spec.from == Type::F64 || spec.to.size() == 8;
         return if wide { extend(1 << (spec.to.size() * 8 - 1), spec.to) } else { 0 };
     }
-    let value = to_integer(value, spec.integer.unwrap_or(Mode::Zero));
+    let value = to_integer(value, spec.integer.unwrap_or(RoundingMode::Zero));
     let (low, high) = range(spec.to);
     // `as` saturates, and 128 bits hold every bound.
     extend((value as i128).clamp(low, high) as u64, spec.to)
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     fn spec(to: Type, from: Type) -> ConvertSpec {
-        let (mode, integer) = (Mode::Nearest, None);
+        let (mode, integer) = (RoundingMode::Nearest, None);
         ConvertSpec { to, from, mode, integer, flush: false, saturate: false, relu: false }
     }
 
@@ -164,31 +164,37 @@ mod tests {
             convert(&ConvertSpec { integer: Some(mode), ..spec(to, Type::F32) }, value.to_bits().into())
                 as i64
         };
-        assert_eq!(c(2.5, Type::S32, Mode::Nearest), 2);
-        assert_eq!(c(-2.5, Type::S32, Mode::Zero), -2);
-        assert_eq!(c(-2.5, Type::S32, Mode::Down), -3);
-        assert_eq!(c(2.1, Type::S32, Mode::Up), 3);
-        assert_eq!(c(3e9, Type::S32, Mode::Zero), i64::from(i32::MAX));
-        assert_eq!(c(-1.0, Type::U32, Mode::Zero), 0);
-        assert_eq!(c(f32::NAN, Type::S32, Mode::Zero), 0);
-        assert_eq!(c(f32::NAN, Type::S64, Mode::Zero), i64::MIN);
-        assert_eq!(c(f32::INFINITY, Type::U64, Mode::Zero), -1);
+        assert_eq!(c(2.5, Type::S32, RoundingMode::Nearest), 2);
+        assert_eq!(c(-2.5, Type::S32, RoundingMode::Zero), -2);
+        assert_eq!(c(-2.5, Type::S32, RoundingMode::Down), -3);
+        assert_eq!(c(2.1, Type::S32, RoundingMode::Up), 3);
+        assert_eq!(c(3e9, Type::S32, RoundingMode::Zero), i64::from(i32::MAX));
+        assert_eq!(c(-1.0, Type::U32, RoundingMode::Zero), 0);
+        assert_eq!(c(f32::NAN, Type::S32, RoundingMode::Zero), 0);
+        assert_eq!(c(f32::NAN, Type::S64, RoundingMode::Zero), i64::MIN);
+        assert_eq!(c(f32::INFINITY, Type::U64, RoundingMode::Zero), -1);
     }
 
     #[test]
     fn integers_round_to_floats() {
         let c = |value: u64, to, from, mode| convert(&ConvertSpec { mode, ..spec(to, from) }, value);
         for value in [0u64, 1, 16_777_217, u64::MAX, u64::MAX - 1, 1 << 63, 0x8000_0080_0000_0000] {
-            assert_eq!(c(value, Type::F32, Type::U64, Mode::Nearest), u64::from((value as f32).to_bits()));
-            assert_eq!(c(value, Type::F64, Type::U64, Mode::Nearest), (value as f64).to_bits());
             assert_eq!(
-                c(value, Type::F32, Type::S64, Mode::Nearest),
+                c(value, Type::F32, Type::U64, RoundingMode::Nearest),
+                u64::from((value as f32).to_bits())
+            );
+            assert_eq!(c(value, Type::F64, Type::U64, RoundingMode::Nearest), (value as f64).to_bits());
+            assert_eq!(
+                c(value, Type::F32, Type::S64, RoundingMode::Nearest),
                 u64::from((value as i64 as f32).to_bits())
             );
         }
-        assert_eq!(c(16_777_217, Type::F32, Type::U32, Mode::Up), u64::from(16_777_218f32.to_bits()));
-        assert_eq!(c(16_777_217, Type::F32, Type::U32, Mode::Zero), u64::from(16_777_216f32.to_bits()));
-        assert_eq!(c(5, Type::F16, Type::S32, Mode::Nearest), 0x4500);
+        assert_eq!(c(16_777_217, Type::F32, Type::U32, RoundingMode::Up), u64::from(16_777_218f32.to_bits()));
+        assert_eq!(
+            c(16_777_217, Type::F32, Type::U32, RoundingMode::Zero),
+            u64::from(16_777_216f32.to_bits())
+        );
+        assert_eq!(c(5, Type::F16, Type::S32, RoundingMode::Nearest), 0x4500);
     }
 
     #[test]

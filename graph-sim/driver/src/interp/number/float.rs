@@ -1,6 +1,6 @@
 //! Float arithmetic with every modifier of PTX.
 
-use super::format::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
+use super::format::{F64, FloatFormat, RoundingMode, format, narrow, odd, sum_error, widen};
 use cuweave_ptx::Type;
 
 /// A float operation.
@@ -34,7 +34,7 @@ pub struct FloatSpec {
     /// The type. A packed type applies the operation to each half.
     pub ty: Type,
     /// The rounding mode.
-    pub mode: Mode,
+    pub mode: RoundingMode,
     /// `.ftz`
     pub flush: bool,
     /// `.sat`
@@ -90,7 +90,7 @@ fn flush(spec: &FloatSpec, bits: u64) -> u64 {
     if spec.flush && spec.ty == Type::F32 && bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
-fn finish(spec: &FloatSpec, form: Format, bits: u64) -> u64 {
+fn finish(spec: &FloatSpec, form: FloatFormat, bits: u64) -> u64 {
     let mut bits = flush(spec, bits);
     if spec.saturate || spec.relu {
         let value = widen(bits, form);
@@ -167,16 +167,16 @@ fn double(spec: &FloatSpec, x: f64, y: f64, z: f64) -> f64 {
     let division = matches!(spec.op, FloatOp::Div | FloatOp::Rcp) && (y == 0.0 || x == 0.0);
     let error = if overflowed && !division { -value } else { error };
     match spec.mode {
-        Mode::Zero if value > 0.0 && error < 0.0 => value.next_down(),
-        Mode::Zero if value < 0.0 && error > 0.0 => value.next_up(),
-        Mode::Down if error < 0.0 => value.next_down(),
-        Mode::Up if error > 0.0 => value.next_up(),
+        RoundingMode::Zero if value > 0.0 && error < 0.0 => value.next_down(),
+        RoundingMode::Zero if value < 0.0 && error > 0.0 => value.next_up(),
+        RoundingMode::Down if error < 0.0 => value.next_down(),
+        RoundingMode::Up if error > 0.0 => value.next_up(),
         _ => value,
     }
 }
 
-fn extreme(spec: &FloatSpec, form: Format, x: f64, y: f64) -> u64 {
-    let canonical = narrow(f64::NAN, form, Mode::Nearest);
+fn extreme(spec: &FloatSpec, form: FloatFormat, x: f64, y: f64) -> u64 {
+    let canonical = narrow(f64::NAN, form, RoundingMode::Nearest);
     if (x.is_nan() && y.is_nan()) || (spec.nan && (x.is_nan() || y.is_nan())) {
         return canonical;
     }
@@ -195,7 +195,7 @@ fn extreme(spec: &FloatSpec, form: Format, x: f64, y: f64) -> u64 {
     if spec.xorsign {
         value = if negative { -value } else { value };
     }
-    finish(spec, form, narrow(value, form, Mode::Nearest))
+    finish(spec, form, narrow(value, form, RoundingMode::Nearest))
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn spec(op: FloatOp, ty: Type, mode: Mode) -> FloatSpec {
+    fn spec(op: FloatOp, ty: Type, mode: RoundingMode) -> FloatSpec {
         FloatSpec { op, ty, mode, flush: false, saturate: false, relu: false, nan: false, xorsign: false }
     }
 
@@ -219,7 +219,7 @@ mod tests {
                 (FloatOp::Add, a + b), (FloatOp::Sub, a - b), (FloatOp::Mul, a * b), (FloatOp::Div, a / b),
                 (FloatOp::Fma, a.mul_add(b, c)), (FloatOp::Sqrt, a.sqrt()), (FloatOp::Rcp, 1.0 / a),
             ] {
-                let ours = f32::from_bits(float(&spec(op, Type::F32, Mode::Nearest), bits(a), bits(b), bits(c)) as u32);
+                let ours = f32::from_bits(float(&spec(op, Type::F32, RoundingMode::Nearest), bits(a), bits(b), bits(c)) as u32);
                 prop_assert!(
                     ours.to_bits() == host.to_bits() || (ours.is_nan() && host.is_nan()),
                     "{op:?} {a} {b} {c}"
@@ -233,9 +233,9 @@ mod tests {
             for op in [FloatOp::Add, FloatOp::Mul, FloatOp::Div, FloatOp::Fma] {
                 let go = |mode|
                     f64::from_bits(float(&spec(op, Type::F64, mode), a.to_bits(), b.to_bits(), c.to_bits()));
-                let (down, near, up) = (go(Mode::Down), go(Mode::Nearest), go(Mode::Up));
+                let (down, near, up) = (go(RoundingMode::Down), go(RoundingMode::Nearest), go(RoundingMode::Up));
                 prop_assert!(down <= near && near <= up && up <= down.next_up(), "{op:?} {down} {near} {up}");
-                let zero = go(Mode::Zero);
+                let zero = go(RoundingMode::Zero);
                 prop_assert_eq!(zero, if near >= 0.0 { down } else { up });
             }
         }
@@ -244,15 +244,18 @@ mod tests {
     #[test]
     fn extremes_and_modifiers() {
         let go = |s: &FloatSpec, a, b| f32::from_bits(float(s, bits(a), bits(b), 0) as u32);
-        let min = spec(FloatOp::Min, Type::F32, Mode::Nearest);
+        let min = spec(FloatOp::Min, Type::F32, RoundingMode::Nearest);
         assert_eq!(go(&min, f32::NAN, 2.0), 2.0);
         assert!(go(&FloatSpec { nan: true, ..min }, f32::NAN, 2.0).is_nan());
         assert!(go(&min, 0.0, -0.0).is_sign_negative());
-        let add = spec(FloatOp::Add, Type::F32, Mode::Nearest);
+        let add = spec(FloatOp::Add, Type::F32, RoundingMode::Nearest);
         assert_eq!(go(&FloatSpec { saturate: true, ..add }, 2.0, 3.0), 1.0);
         assert_eq!(go(&FloatSpec { flush: true, ..add }, 1e-40, 0.0), 0.0);
-        let pair = spec(FloatOp::Add, Type::F16x2, Mode::Nearest);
+        let pair = spec(FloatOp::Add, Type::F16x2, RoundingMode::Nearest);
         assert_eq!(float(&pair, 0x3c00_4000, 0x3c00_3c00, 0), 0x4000_4200);
-        assert_eq!(float(&spec(FloatOp::Neg, Type::Bf16x2, Mode::Nearest), 0x3f80_bf80, 0, 0), 0xbf80_3f80);
+        assert_eq!(
+            float(&spec(FloatOp::Neg, Type::Bf16x2, RoundingMode::Nearest), 0x3f80_bf80, 0, 0),
+            0xbf80_3f80
+        );
     }
 }

@@ -4,7 +4,7 @@ use cuweave_ptx::Type;
 
 /// A rounding mode, to a float or to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum RoundingMode {
     /// To nearest, ties to even: `.rn`, `.rni`.
     Nearest,
     /// To nearest, ties away from zero: `.rna`.
@@ -19,18 +19,18 @@ pub enum Mode {
 
 /// A binary float format: the number of exponent bits and of mantissa bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct FloatFormat {
     exponent: u32,
     mantissa: u32,
     /// True if the format has no infinity and a single NaN (e4m3).
     finite: bool,
 }
 
-pub const F64: Format = Format { exponent: 11, mantissa: 52, finite: false };
-pub const F32: Format = Format { exponent: 8, mantissa: 23, finite: false };
+pub const F64: FloatFormat = FloatFormat { exponent: 11, mantissa: 52, finite: false };
+pub const F32: FloatFormat = FloatFormat { exponent: 8, mantissa: 23, finite: false };
 
 /// Returns the format of a scalar float type.
-pub fn format(ty: Type) -> Option<Format> {
+pub fn format(ty: Type) -> Option<FloatFormat> {
     let (exponent, mantissa, finite) = match ty {
         Type::F64 => return Some(F64),
         Type::F32 => return Some(F32),
@@ -41,12 +41,12 @@ pub fn format(ty: Type) -> Option<Format> {
         Type::E4m3 => (4, 3, true),
         _ => return None,
     };
-    Some(Format { exponent, mantissa, finite })
+    Some(FloatFormat { exponent, mantissa, finite })
 }
 
 /// Returns the value of the low bits in a format. The result is exact.
-pub fn widen(bits: u64, format: Format) -> f64 {
-    let Format { exponent, mantissa, finite } = format;
+pub fn widen(bits: u64, format: FloatFormat) -> f64 {
+    let FloatFormat { exponent, mantissa, finite } = format;
     if format == F64 {
         return f64::from_bits(bits);
     }
@@ -75,12 +75,12 @@ fn power(exponent: i32) -> f64 {
 }
 
 /// Rounds a value to a format. A NaN becomes the canonical one: all ones except for the sign.
-pub fn narrow(value: f64, format: Format, mode: Mode) -> u64 {
+pub fn narrow(value: f64, format: FloatFormat, mode: RoundingMode) -> u64 {
     let width = format.exponent + format.mantissa;
     if value.is_nan() {
         return if format == F64 { 0x7fff_ffff_ffff_ffff } else { (1 << width) - 1 };
     }
-    if format == F32 && mode == Mode::Nearest {
+    if format == F32 && mode == RoundingMode::Nearest {
         return u64::from((value as f32).to_bits());
     }
     if format == F64 {
@@ -102,12 +102,12 @@ fn sign(negative: bool, width: u32) -> u64 {
     u64::from(negative) << width
 }
 
-fn infinity(format: Format) -> u64 {
+fn infinity(format: FloatFormat) -> u64 {
     ((1 << format.exponent) - 1) << format.mantissa
 }
 
 /// Rounds `significand * 2^scale` to a format.
-pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode: Mode) -> u64 {
+pub fn round(negative: bool, significand: u64, scale: i32, format: FloatFormat, mode: RoundingMode) -> u64 {
     let width = format.exponent + format.mantissa;
     if significand == 0 {
         return sign(negative, width);
@@ -127,11 +127,11 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
     };
     let half = 1u64 << 63;
     let up = match mode {
-        Mode::Nearest => rest > half || (rest == half && kept & 1 == 1),
-        Mode::Away => rest >= half,
-        Mode::Zero => false,
-        Mode::Down => negative && rest != 0,
-        Mode::Up => !negative && rest != 0,
+        RoundingMode::Nearest => rest > half || (rest == half && kept & 1 == 1),
+        RoundingMode::Away => rest >= half,
+        RoundingMode::Zero => false,
+        RoundingMode::Down => negative && rest != 0,
+        RoundingMode::Up => !negative && rest != 0,
     };
     let rounded = kept as u64 + u64::from(up);
     let bits = (((exponent + bias - 1) as u64) << mantissa) + rounded;
@@ -141,10 +141,10 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
     }
     let saturates = match mode {
         _ if format.finite => true,
-        Mode::Zero => true,
-        Mode::Down => !negative,
-        Mode::Up => negative,
-        Mode::Nearest | Mode::Away => false,
+        RoundingMode::Zero => true,
+        RoundingMode::Down => !negative,
+        RoundingMode::Up => negative,
+        RoundingMode::Nearest | RoundingMode::Away => false,
     };
     sign(negative, width) | if saturates { largest } else { infinity(format) }
 }
@@ -178,7 +178,7 @@ mod tests {
                 if value.is_nan() {
                     continue;
                 }
-                assert_eq!(narrow(value, f, Mode::Nearest), bits, "{ty} {bits:#x}");
+                assert_eq!(narrow(value, f, RoundingMode::Nearest), bits, "{ty} {bits:#x}");
                 let next = widen(bits + 1, f);
                 if !next.is_finite() {
                     continue;
@@ -186,16 +186,16 @@ mod tests {
                 let (low, middle) = (value + (next - value) * 0.25, value + (next - value) * 0.5);
                 let even = bits + (bits & 1);
                 for (between, mode, expected) in [
-                    (low, Mode::Nearest, bits),
-                    (middle, Mode::Nearest, even),
-                    (middle, Mode::Away, bits + 1),
-                    (middle, Mode::Zero, bits),
-                    (low, Mode::Up, bits + 1),
-                    (middle, Mode::Down, bits),
+                    (low, RoundingMode::Nearest, bits),
+                    (middle, RoundingMode::Nearest, even),
+                    (middle, RoundingMode::Away, bits + 1),
+                    (middle, RoundingMode::Zero, bits),
+                    (low, RoundingMode::Up, bits + 1),
+                    (middle, RoundingMode::Down, bits),
                 ] {
                     assert_eq!(narrow(between, f, mode), expected, "{ty} {bits:#x} {mode:?}");
                 }
-                let down = narrow(-low, f, Mode::Down);
+                let down = narrow(-low, f, RoundingMode::Down);
                 assert_eq!(down, (bits + 1) | 1 << width, "{ty} {bits:#x}");
             }
         }
@@ -204,16 +204,16 @@ mod tests {
     #[test]
     fn overflow_goes_where_the_mode_says() {
         let half = format(Type::F16).unwrap();
-        assert_eq!(narrow(65519.0, half, Mode::Nearest), 0x7bff);
-        assert_eq!(narrow(65520.0, half, Mode::Nearest), 0x7c00);
-        assert_eq!(narrow(1e9, half, Mode::Zero), 0x7bff);
-        assert_eq!(narrow(-1e9, half, Mode::Up), 0xfbff);
-        assert_eq!(narrow(1e9, format(Type::E4m3).unwrap(), Mode::Nearest), 0x7e);
-        assert_eq!(narrow(f64::NAN, half, Mode::Nearest), 0x7fff);
+        assert_eq!(narrow(65519.0, half, RoundingMode::Nearest), 0x7bff);
+        assert_eq!(narrow(65520.0, half, RoundingMode::Nearest), 0x7c00);
+        assert_eq!(narrow(1e9, half, RoundingMode::Zero), 0x7bff);
+        assert_eq!(narrow(-1e9, half, RoundingMode::Up), 0xfbff);
+        assert_eq!(narrow(1e9, format(Type::E4m3).unwrap(), RoundingMode::Nearest), 0x7e);
+        assert_eq!(narrow(f64::NAN, half, RoundingMode::Nearest), 0x7fff);
         let single = format(Type::F32).unwrap();
-        assert_eq!(narrow(1e300, single, Mode::Zero), u64::from(f32::MAX.to_bits()));
-        assert_eq!(narrow(1e-300, single, Mode::Up), 1);
-        assert_eq!(narrow(0.1, single, Mode::Down), u64::from(0.1f32.next_down().to_bits()));
-        assert_eq!(narrow(0.1, single, Mode::Up), u64::from(0.1f32.to_bits()));
+        assert_eq!(narrow(1e300, single, RoundingMode::Zero), u64::from(f32::MAX.to_bits()));
+        assert_eq!(narrow(1e-300, single, RoundingMode::Up), 1);
+        assert_eq!(narrow(0.1, single, RoundingMode::Down), u64::from(0.1f32.next_down().to_bits()));
+        assert_eq!(narrow(0.1, single, RoundingMode::Up), u64::from(0.1f32.to_bits()));
     }
 }

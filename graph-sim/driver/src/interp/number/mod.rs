@@ -10,4 +10,4 @@ mod format;
 
 pub use convert::{ConvertSpec, convert, extend, pack_saturated};
 pub use float::{FloatOp, FloatSpec, float};
-pub use format::{Mode, format, narrow, widen};
+pub use format::{RoundingMode, format, narrow, widen};

@@ -1,0 +1,147 @@
+//! Generates the bounds of setters, and the items through which functions query each other's setters.
+//!
+//! See [`super::setters`] for the rules.
+
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Index;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::expansion::Expansion;
+use super::parts::AggregateType;
+use super::setters::Setter;
+use super::signature::{Argument, ArgumentKind, HostType};
+use crate::implicit_prelude::on_unimplemented;
+
+/// Generates the bounds of a scalar's setter.
+pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
+    let Setter { fixed, passed } = &expansion.setters[scalar];
+    // The bound is on `()`, not on the item: otherwise rustc would print the message of `Sets` at a
+    // caller's query.
+    let own = fixed.iter().map(|_| {
+        let reason = reason_name(scalar);
+        quote!(for<'__setter> (): #reason)
+    });
+    // If the scalar is fixed in this function, the callees' reasons are irrelevant.
+    let passed = passed
+        .iter()
+        .filter(|_| fixed.is_none())
+        .map(|(callee, index)| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>));
+    let bounds: Vec<TokenStream> = own.chain(passed).collect();
+    if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
+}
+
+/// Generates the implementations that answer callers' queries for setters, and the traits whose messages
+/// explain why a scalar has no setter.
+pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
+    let name = expansion.name();
+    // With this span rustc points at the function if it cannot be set.
+    let item = Ident::new("__Item", name.span());
+    let mut tokens: TokenStream = (0..)
+        .zip(&expansion.signature.arguments)
+        .filter_map(|(at, argument)| whole(expansion, at, argument))
+        .collect();
+    let arguments = expansion.signature.arguments.iter().enumerate();
+    let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
+    for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
+        let scalar = ScalarId::new(number);
+        if let Some(reason) = &expansion.setters[scalar].fixed {
+            let trait_name = reason_name(scalar);
+            let message = format!("`{argument}` of `{name}` has no setter: {reason}");
+            let label = format!("the graph is built for one value of `{argument}`");
+            let told = on_unimplemented(&message, &label, "build the graph again for another value");
+            tokens.extend(quote!(#told trait #trait_name {}));
+        }
+        let bounds = setter_bounds(expansion, scalar);
+        tokens.extend(quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::Sets<#index> for #name::#item #bounds {}
+        });
+    }
+    tokens
+}
+
+/// Generates the trait whose message says which setters a record or list has instead, or why a host value
+/// has none.
+fn whole(expansion: &Expansion<'_>, at: usize, argument: &Argument) -> Option<TokenStream> {
+    let part = match &argument.kind {
+        ArgumentKind::Part(part) => part,
+        ArgumentKind::Host(value) => return Some(host(expansion, at, &argument.name, value)),
+        ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => return None,
+    };
+    let (name, argument) = (expansion.name(), &argument.name);
+    let (reason, method) = (whole_name(at), method_name(argument));
+    let (message, label) = match part {
+        AggregateType::Record(_) => (
+            format!("`{argument}` of `{name}` is a record, whose fields are set one by one"),
+            format!("write `{method}().set_x(..)` with the name of a field"),
+        ),
+        AggregateType::Records(..) => (
+            format!("`{argument}` of `{name}` is a list of records, whose fields are set one by one"),
+            format!("write `{method}(i)?.set_x(..)` with an index and the name of a field"),
+        ),
+        AggregateType::Buffers(_) => (
+            format!("`{argument}` of `{name}` is a list of buffers, which are set one by one"),
+            format!("write `{method}(i)?.set(..)` with an index"),
+        ),
+    };
+    let note = "the number of elements, and the integers that lengths depend on, are those of the build";
+    let told = on_unimplemented(&message, &label, note);
+    Some(quote!(#told trait #reason {}))
+}
+
+/// Generates the trait whose message says why a host value has no setter.
+fn host(expansion: &Expansion<'_>, at: usize, argument: &Ident, host: &HostType) -> TokenStream {
+    let (name, reason) = (expansion.name(), whole_name(at));
+    let what = match host.resource {
+        true => "the nodes that were captured with it keep it",
+        false => {
+            "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host"
+        }
+    };
+    let message = format!("`{argument}` of `{name}` has no setter: {what}");
+    let label = format!("the graph is built for one `{argument}`");
+    let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic inside";
+    let told = on_unimplemented(&message, &label, note);
+    quote!(#told trait #reason {})
+}
+
+/// Returns the name of the trait that explains why an argument cannot be set as a whole.
+pub(super) fn whole_name(at: usize) -> Ident {
+    format_ident!("__Whole{at}", span = Span::mixed_site())
+}
+
+/// Returns the name of the trait that explains why a scalar has no setter.
+fn reason_name(scalar: ScalarId) -> Ident {
+    format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
+}
+
+/// The names of the methods that every exec has.
+const EXEC_METHODS: [&str; 19] = [
+    "launch",
+    "output",
+    "upload",
+    "synchronize",
+    "launches",
+    "args",
+    "args_mut",
+    "into_args",
+    "report",
+    "certificate",
+    "collectives",
+    "profile",
+    "iterations",
+    "dot",
+    "memory_svg",
+    "svg",
+    "page",
+    "page_with",
+    "budget_curve",
+];
+
+/// Returns the name of the method that returns the setters of an argument's components: the argument's
+/// name, followed by `_` if the exec has a method of that name.
+pub(super) fn method_name(argument: &Ident) -> Ident {
+    let text = argument.to_string();
+    if EXEC_METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
+}
