@@ -84,7 +84,7 @@ impl Search {
                 Ok(found) => Ok(self.accept(found)),
                 Err(reason) => Err(Error::NoCompiler {
                     message: format!(
-                        "`CUWEAVE_NVRTC` names no NVRTC that can be loaded: `{}`",
+                        "`CUWEAVE_NVRTC` is not an NVRTC library that can be loaded: `{}`",
                         path.display()
                     ),
                     tried: vec![reason],
@@ -204,7 +204,7 @@ impl Search {
                 ),
             ),
             _ => (
-                "neither NVRTC nor nvcc is found, one of which compiles CUDA C++".to_owned(),
+                "neither NVRTC nor nvcc was found: one of them is needed to compile CUDA C++".to_owned(),
                 format!(
                     "{}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, \
                      `#[cuweave::kernels(\"kernels/file.ptx\")]`",

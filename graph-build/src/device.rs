@@ -48,15 +48,16 @@ impl CompileFailure {
             let file = file.strip_prefix(manifest).unwrap_or(file).display();
             let RemovedDeclaration { name, line, error: reason } = removed;
             error.more.push(match reason {
-                None => format!("note: `{name}`, {file}:{line}, is host code, which is left out"),
-                Some(reason) => format!("note: `{name}`, {file}:{line}, is left out as host code: {reason}"),
+                None => format!("note: `{name}`, {file}:{line}, is host code, which was removed"),
+                Some(reason) => format!("note: `{name}`, {file}:{line}, was removed as host code: {reason}"),
             });
             error.more.push("help: mark what kernels use with `__device__`".to_owned());
         } else if !self.empty.is_empty() && error.message.contains("undefined") {
             let names: Vec<String> = self.empty.iter().map(|name| format!("`{name}`")).collect();
-            error
-                .more
-                .push(format!("note: {} for host code are not there, and taken as empty", names.join(", ")));
+            error.more.push(format!(
+                "note: {} are headers of host code that were not found: they are replaced by empty ones",
+                names.join(", ")
+            ));
         }
     }
 }

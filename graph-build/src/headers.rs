@@ -130,7 +130,7 @@ fn help_for_others(header: &str, headers: &Headers) -> Vec<String> {
         return vec!["help: a folder of headers is added by `Build::include`".to_owned()];
     }
     let mut lines = vec![
-        "note: NVRTC compiles device code alone, and has no headers of the host: those of C are there, as far as kernels use them".to_owned(),
+        "note: NVRTC compiles device code only and has no host headers: for the C library there are substitutes with what kernels use".to_owned(),
     ];
     let there =
         |name: &str| headers.folders.iter().any(|folder| folder.join("cuda/std").join(name).is_file());

@@ -216,7 +216,7 @@ impl<'b> Job<'b> {
                     format!("NVRTC {version} does not compile for `{}`", self.architectures.join("`, `"));
                 let names = nvrtc.architectures().join("`, `");
                 diagnostic.more.push(format!(
-                    "help: it compiles for `{names}`, and those with `a` or `f` behind some of them"
+                    "help: it compiles for `{names}`, and for some of them with the suffix `a` or `f`"
                 ));
             }
             let text = diagnostic.render(self.manifest);

@@ -146,7 +146,7 @@ impl<'c> Checker<'c> {
                 refuse!(Statements, "{nodes} nodes run {}", self.name(at));
             }
             if self.runs[at].iter().any(|run| self.plan.nodes[run.node].body != statement.body) {
-                refuse!(Bodies, "a node of {} stands in another body", self.name(at));
+                refuse!(Bodies, "a node of {} is in another body", self.name(at));
             }
         }
         Ok(())
@@ -168,13 +168,13 @@ impl<'c> Checker<'c> {
                 statements.filter(|(_, one)| one.kind == StatementKind::LoopDecision && one.body == at);
             let last = again.next().map(|(statement, _)| self.runs[statement][0].node);
             if last.is_some() != repeats || again.next().is_some() {
-                refuse!(Bodies, "body {at} is a loop, and decided otherwise than once a turn");
+                refuse!(Bodies, "body {at} is a loop, and is not decided exactly once per iteration");
             }
             let Some(last) = last else { continue };
             let mut others = (0..self.plan.nodes.len()).filter(|&node| self.plan.nodes[node].body == at);
             if let Some(late) = others.find(|&node| node != last && !self.order.is_before(node, last)) {
                 let late = &self.plan.nodes[late].name;
-                refuse!(Bodies, "`{late}` may run after the end of its turn is decided");
+                refuse!(Bodies, "`{late}` may run after its iteration is decided");
             }
         }
         Ok(())
@@ -241,7 +241,7 @@ impl<'c> Checker<'c> {
         }
         let (Some(mine), Some(theirs)) = (self.touches(*one, first.at), self.touches(*other, second.at))
         else {
-            refuse!(Blocks, "nothing says what blocks of {} touch", self.name(first.statement));
+            refuse!(Blocks, "the bytes that blocks of {} touch are unknown", self.name(first.statement));
         };
         // The two memories may start at different addresses.
         let start = |of: &PlacedAccess<'_>| i128::from(of.lo) - i128::from(of.access.lo);

@@ -31,7 +31,7 @@ impl Checker<'_> {
                     }
                     if !contain(written, &(read.lo..read.hi)) {
                         let reader = self.name(reader);
-                        refuse!(Reads, "{reader} reads what nothing has written of `{}`", of.name);
+                        refuse!(Reads, "{reader} reads unwritten bytes of `{}`", of.name);
                     }
                 }
             }
@@ -85,7 +85,7 @@ impl Checker<'_> {
                     if !self.is_over_before(one, other) && !self.is_over_before(other, one) {
                         let (one, other) =
                             (&self.source.memories[one].name, &self.source.memories[other].name);
-                        refuse!(Sharing, "`{one}` and `{other}` have bytes in common at one time");
+                        refuse!(Sharing, "`{one}` and `{other}` overlap while both are live");
                     }
                 }
             }
@@ -138,7 +138,7 @@ impl Checker<'_> {
                 NodeWork::Branch(_) | NodeWork::Run { .. } => continue,
             }
             if node.body != 0 {
-                refuse!(Lifetimes, "`{}` stands in a body", node.name);
+                refuse!(Lifetimes, "`{}` is in a body", node.name);
             }
         }
         for (at, block) in self.plan.blocks.iter().enumerate() {
@@ -173,7 +173,7 @@ impl Checker<'_> {
                 if taken[at].is_empty() {
                     continue;
                 }
-                refuse!(Lifetimes, "`{}` is not the graph's to free", memory.name);
+                refuse!(Lifetimes, "`{}` is freed, but the graph does not own it", memory.name);
             };
             let range = address..address + memory.bytes;
             if self.addressed().any(|(other, of)| other != at && overlap(&range, &of)) {

@@ -67,7 +67,7 @@ impl<'c> Order<'c> {
             }
         }
         if done < count {
-            refuse!(Edges, "the edges make a circle");
+            refuse!(Edges, "the edges form a cycle");
         }
         Ok(Order { source, plan, ended, branches })
     }

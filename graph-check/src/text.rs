@@ -17,7 +17,7 @@ pub struct ParseError {
 
 impl Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} is none of a certificate: `{}`", self.line, self.text)
+        write!(f, "line {} is not a line of a certificate: `{}`", self.line, self.text)
     }
 }
 

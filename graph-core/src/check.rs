@@ -206,14 +206,14 @@ fn check_ownership(
                 true => Diagnostic::new(
                     Code::CW103,
                     DiagnosticSite::Freed(id),
-                    format!("`{name}` is freed in each turn of a loop"),
+                    format!("`{name}` is freed in each iteration of a loop"),
                 )
                 .note(format!(
                     "`{name}` is allocated on line {allocated}, before the loop, \
-                               and the first turn frees it"
+                               and the first iteration frees it"
                 ))
                 .help(
-                    "free it behind the loop, or remove the `free`: without any, the free is placed after \
+                    "free it after the loop, or remove the `free`: without any, cuweave frees it after \
                        the last use; or allocate it in the loop",
                 ),
                 false => Diagnostic::new(
@@ -222,7 +222,7 @@ fn check_ownership(
                     format!("`{name}` is freed twice"),
                 )
                 .note(format!("it is freed first on line {line}"))
-                .help("remove one of the two: without any, the free is placed after the last use"),
+                .help("remove one of the two: without any, cuweave frees it after the last use"),
             });
         }
     }
@@ -238,7 +238,7 @@ fn check_ownership(
                     DiagnosticSite::Output(index),
                     format!("`{name}` is returned twice"),
                 )
-                .note("an allocation leaves the graph once: each output has one owner")
+                .note("an allocation can be returned only once: each output has one owner")
                 .help("return a copy: `copy` it into a second allocation"),
             );
         } else if let Some(free) = life.free.filter(|_| !used_after[buffer]) {
@@ -249,7 +249,7 @@ fn check_ownership(
                     format!("`{name}` is returned although it is freed"),
                 )
                 .note(format!("it is freed on line {}", ordered.line(free)))
-                .help("remove the `free`: who holds the output frees it"),
+                .help("remove the `free`: the owner of the output frees it"),
             );
         }
     }
@@ -290,27 +290,25 @@ fn uses_after_free(
                 let line = ordered.line(call);
                 (
                     "handed over",
-                    format!("`{callee}` on line {line} takes `{name}` over, and frees it"),
-                    format!(
-                        "move the call of `{callee}` behind the last use of `{name}`, or hand it a copy over"
-                    ),
+                    format!("`{callee}` on line {line} takes ownership of `{name}`, and frees it"),
+                    format!("move the call of `{callee}` after the last use of `{name}`, or pass it a copy"),
                 )
             }
             None if ordered.is_in_earlier_iteration(free, id) => (
                 "freed",
                 format!(
-                    "`free({name})` on line {} comes before, in an earlier turn of the loop",
+                    "`free({name})` on line {} comes before, in an earlier iteration of the loop",
                     ordered.line(free)
                 ),
                 format!(
-                    "move the `free` behind the loop, or delete it: the free is placed by itself; \
+                    "move the `free` after the loop, or delete it: cuweave places the free; \
                      or allocate `{name}` in the loop"
                 ),
             ),
             None => (
                 "freed",
                 format!("`free({name})` on line {} comes before", ordered.line(free)),
-                "move the `free` after the last use, or delete it: the free is placed by itself".to_owned(),
+                "move the `free` after the last use, or delete it: cuweave places the free".to_owned(),
             ),
         };
         let message = format!("`{name}` is used by `{user}` after it is {done}");
@@ -503,7 +501,7 @@ fn check_usefulness(
         };
         found.push(
             Diagnostic::new(Code::CW106, DiagnosticSite::Statement(alloc), message)
-                .help(format!("remove it, or call it `_{name}` if that is meant")),
+                .help(format!("remove it, or name it `_{name}` if this is intended")),
         );
     }
 }

@@ -68,10 +68,10 @@ pub fn front(mut source: LoweredProgram) -> (Option<Checked>, Vec<Diagnostic>) {
     found.extend(explicit.into_iter().map(report_explicit_order));
     found.extend(pinned.into_iter().map(|at| {
         let message =
-            "a copy between the host and the device does not stand in a body that the device decides about"
+            "a copy between the host and the device is not allowed in a body that depends on a condition on the device"
                 .to_owned();
         Diagnostic::new(Code::CW001, DiagnosticSite::Statement(at), message)
-            .help("copy between the host and a device buffer before or behind it")
+            .help("copy between the host and a device buffer before or after it")
     }));
     (checked.filter(|_| !stopped), found)
 }
@@ -105,7 +105,7 @@ fn report_endless_loop(condition: StatementId) -> Diagnostic {
         DiagnosticSite::Statement(condition),
         "no statement of this body writes the operand of its `while`".to_owned(),
     )
-    .note("a loop that begins would not end")
+    .note("once entered, the loop would never end")
     .help("write the operand in the body, or put `#[at_most(n)]` on the loop")
 }
 
@@ -114,9 +114,9 @@ fn report_explicit_order(condition: StatementId) -> Diagnostic {
     Diagnostic::new(
         Code::CW001,
         DiagnosticSite::Statement(condition),
-        "a function of explicit order holds no conditions on the device".to_owned(),
+        "a function with explicit order cannot have conditions on the device".to_owned(),
     )
-    .help("leave `order = \"explicit\"` out, or put this into a graph function of its own")
+    .help("remove `order = \"explicit\"`, or move this into a separate graph function")
 }
 
 /// Statements with their inferred accesses. A statement in a loop is listed once for each sampled iteration.

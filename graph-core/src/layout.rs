@@ -63,7 +63,7 @@ impl fmt::Display for LayoutError {
                 write!(f, "the size of `{buffer}` overflows: {len} elements of {element} bytes")
             }
             LayoutError::TooMuch { buffer, most } => {
-                write!(f, "the buffers need more than {most} bytes together with `{buffer}`")
+                write!(f, "with `{buffer}`, the buffers need more than {most} bytes")
             }
         }
     }

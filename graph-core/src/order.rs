@@ -460,7 +460,7 @@ fn cycle(
                 }
                 _ => match after.kind {
                     StatementKind::Sync(word, _) if word.waits() => {
-                        format!("is a `{}` behind that `{}`", word.name(), before.kind.name())
+                        format!("is a `{}` after that `{}`", word.name(), before.kind.name())
                     }
                     StatementKind::Record(_) => {
                         "records an event after all that is written before it".to_owned()

@@ -75,7 +75,7 @@ impl Report {
                 self.assumed_declarations.iter().map(|one| ReportLine::plain(one.to_string(), 1)).collect()
             }
         };
-        lines.list("vouched for, not proved", "assumed_declarations", vouched.into_iter());
+        lines.list("assumed, not proved", "assumed_declarations", vouched.into_iter());
         if let Some(budget) = &self.budget {
             lines.head(line("budget", budget.head()));
             lines.list("  shared", "budget.steps", budget.step_lines());
@@ -470,7 +470,7 @@ mod tests {
                 "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` \
                  (lines 2, 3), \
                  `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
-                "    help: launches that become one, or that follow each other, depend on it once",
+                "    help: merge the launches that depend on it, or put them in sequence",
                 "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not \
                  measured on \
                  this device",
@@ -497,7 +497,7 @@ mod tests {
         assert!(text.contains("`s9` (line 9), and 30 more"), "{text}");
         assert!(
             text.ends_with(
-                "vouched for, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more \
+                "assumed, not proved, 40 times: that all of it is written: k0.x, k1.x, k2.x, k3.x, and 36 more \
                  parameters"
             ),
             "{text}"

@@ -95,7 +95,9 @@ impl UnbatchedReason {
             UnbatchedReason::Edges | UnbatchedReason::Kernel(_) | UnbatchedReason::Unstacked(_) => {
                 return None;
             }
-            UnbatchedReason::Setter => "let no scalar that has a setter reach the block or the shared memory",
+            UnbatchedReason::Setter => {
+                "make the block and the shared memory independent of scalars with setters"
+            }
             UnbatchedReason::Blocks => "give them equal blocks and shared memory",
             UnbatchedReason::DifferentStarts => {
                 "let the same launches, or launches of equal kernels and grids, come before each"
@@ -119,31 +121,29 @@ impl fmt::Display for UnbatchedReason {
         }
         f.write_str(match self {
             UnbatchedReason::NotAllowed => "the option `launches` does not allow it",
-            UnbatchedReason::Bodies => "they stand in different bodies of conditions",
+            UnbatchedReason::Bodies => "they are in different bodies of conditionals",
             UnbatchedReason::Kernel(reason)
             | UnbatchedReason::Slower(reason)
             | UnbatchedReason::Unstacked(reason) => reason,
             UnbatchedReason::Setter => "a setter may change the block or the shared memory",
             UnbatchedReason::Blocks => "their blocks or their shared memory differ",
-            UnbatchedReason::DifferentStarts => "they come after launches that may end at different times",
-            UnbatchedReason::DifferentEnds => {
-                "they may last for different times, and different launches come after them"
-            }
-            UnbatchedReason::Grids => "their grids differ or may be set, and they have many blocks",
+            UnbatchedReason::DifferentStarts => "their predecessors may end at different times",
+            UnbatchedReason::DifferentEnds => "they may take different times, and have different successors",
+            UnbatchedReason::Grids => "their grids differ or may change, and they have many blocks",
             UnbatchedReason::Joins => "one launch would join chains and fork them again",
             UnbatchedReason::Edges => "one launch would add too many edges",
             UnbatchedReason::Chains => {
                 "they are steps of chains that fill the device: each would wait for the longest"
             }
             UnbatchedReason::Halves => {
-                "they are steps of chains that run in two halves: one works while the other ends"
+                "they are steps of chains that run in two halves: one runs while the other ends"
             }
             UnbatchedReason::Fused => "they are steps of chains, each of which is one kernel instead",
             UnbatchedReason::Stacked => {
-                "they are steps of chains, of which as many are one kernel as parameters fit"
+                "they are steps of chains; as many chains as parameters allow are one kernel"
             }
             UnbatchedReason::ParameterSpace => {
-                "their parameters do not fit into one launch, or their buffers not into the budget"
+                "their parameters do not fit into one launch, or their buffers do not fit into the budget"
             }
         })
     }
@@ -192,10 +192,10 @@ impl FullEdgeReason {
     pub fn help(self) -> Option<&'static str> {
         match self {
             FullEdgeReason::Dependents(_) => {
-                Some("launches that become one, or that follow each other, depend on it once")
+                Some("merge the launches that depend on it, or put them in sequence")
             }
             FullEdgeReason::Dependencies(_) => {
-                Some("launches that become one, or that follow each other, precede it once")
+                Some("merge the launches that it depends on, or put them in sequence")
             }
             FullEdgeReason::Concurrent | FullEdgeReason::Devices => None,
         }
@@ -208,7 +208,7 @@ impl fmt::Display for FullEdgeReason {
             FullEdgeReason::Dependents(count) => write!(f, "{count} nodes depend on the first"),
             FullEdgeReason::Dependencies(count) => write!(f, "the second depends on {count} nodes"),
             FullEdgeReason::Concurrent => {
-                f.write_str("other launches run beside them, which is not measured on this device")
+                f.write_str("other launches run concurrently, which was not measured on this device")
             }
             FullEdgeReason::Devices => f.write_str("they are on different devices"),
         }
@@ -344,7 +344,7 @@ impl SerializedBranch {
     /// Formats the entry as one that stands for `pairs` pairs.
     fn text(&self, shown: fn(&str) -> String, pairs: usize) -> String {
         format!(
-            "{} after {}{}: many small branches side by side take longer, and the host longer to launch them\n    \
+            "{} after {}{}: many small concurrent branches take longer, and so does their launch on the host\n    \
              help: \
              launches of one kernel with equal blocks and grids become one launch instead",
             at_line(&self.at, shown),

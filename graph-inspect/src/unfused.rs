@@ -115,18 +115,18 @@ impl UnfusedReason {
             UnfusedReason::Between { kind: "fill" | "copy", .. } => {
                 "let a kernel of their grid and block do it, block by block"
             }
-            UnfusedReason::Setter(_) => "let no scalar that has a setter reach the grid or the block",
+            UnfusedReason::Setter(_) => "make the grid and the block independent of scalars with setters",
             UnfusedReason::Slower(_) => {
                 "limit the registers by the second number of `__launch_bounds__`, or use less shared memory"
             }
-            UnfusedReason::Range { .. } => "let no scalar that has a setter reach the bounds",
+            UnfusedReason::Range { .. } => "make the bounds independent of scalars with setters",
             UnfusedReason::Unknown { .. } => {
                 "index the buffer by sums and products of the block, the thread and scalars"
             }
             UnfusedReason::Shared { .. } => {
                 "let each block access only what the same block of the other launch writes"
             }
-            UnfusedReason::Batched(_) => "`launches = \"fused\"` fuses launches, and batches none",
+            UnfusedReason::Batched(_) => "use `launches = \"fused\"`, which fuses launches and never batches",
             UnfusedReason::Memory { .. } => "write in place, so that fewer temporaries are in use at once",
             UnfusedReason::Budget => "raise the budget",
             UnfusedReason::Between { .. }
@@ -159,12 +159,12 @@ impl UnfusedReason {
             UnfusedReason::Blocks(one, other) => {
                 format!("their blocks differ: {} and {} threads", extents(*one), extents(*other))
             }
-            UnfusedReason::Between { at, kind } => format!("a {kind} stands between them: {}", named(at)),
+            UnfusedReason::Between { at, kind } => format!("a {kind} is between them: {}", named(at)),
             UnfusedReason::OtherPredecessor(at) => {
-                format!("the second also comes after {}, which may end later than the first", named(at))
+                format!("the second also depends on {}, which may end later than the first", named(at))
             }
             UnfusedReason::OtherSuccessor(at) => {
-                format!("{} also comes after the first, and would wait for the second", named(at))
+                format!("{} also depends on the first, and would have to wait for the second", named(at))
             }
             UnfusedReason::Kernel { at, reason } => {
                 format!("{} cannot be a part of a fused kernel: {reason}", named(at))
@@ -173,7 +173,7 @@ impl UnfusedReason {
                 format!("a setter may change the grid or the block of {}", named(at))
             }
             UnfusedReason::SharedState => {
-                "atomics, or variables that kernels write, order the two".to_owned()
+                "only atomics or variables that kernels write order the two".to_owned()
             }
             UnfusedReason::Slower(reason) => reason.clone(),
             UnfusedReason::EarlyStart => "one of them may start early, and the other may not".to_owned(),
@@ -182,9 +182,7 @@ impl UnfusedReason {
             }
             UnfusedReason::Unknown { buffer, launch, reason } => {
                 let (buffer, launch) = (shown(&buffer.name), named(launch));
-                format!(
-                    "the elements of `{buffer}` that a block of {launch} accesses are not known: {reason}"
-                )
+                format!("the elements of `{buffer}` that a block of {launch} accesses are unknown: {reason}")
             }
             UnfusedReason::Shared { buffer, writes, other } => {
                 let (buffer, writes, other) = (shown(&buffer.name), named(writes), named(other));
@@ -194,19 +192,19 @@ impl UnfusedReason {
                 format!("{} is one launch with others, which is expected to be faster", named(at))
             }
             UnfusedReason::Concurrent(at) => format!(
-                "{} runs beside others and may last long: fused, blocks stay where they are, on some \
+                "{} runs concurrently with others and may take long: if fused, blocks stay where they are, on some \
                  multiprocessors more than on others",
                 named(at)
             ),
-            UnfusedReason::MaxMembers(most) => format!("one kernel has {most} launches at most"),
+            UnfusedReason::MaxMembers(most) => format!("a kernel has at most {most} launches"),
             UnfusedReason::Memory { whole, most } => {
                 let (whole, most) = (bytes(*whole), bytes(*most));
                 format!(
-                    "one kernel holds the buffers of all its launches at once: temporaries would take {whole}, and \
+                    "one kernel needs the buffers of all its launches at once: temporaries would take {whole}, and \
                      {most} at most without it"
                 )
             }
-            UnfusedReason::Budget => "the budget does not hold the buffers of both at once".to_owned(),
+            UnfusedReason::Budget => "the budget cannot hold the buffers of both at once".to_owned(),
         }
     }
 }
@@ -217,25 +215,25 @@ impl UnfusedReason {
         let words = match self {
             UnfusedReason::Grids(..) => "their grids differ",
             UnfusedReason::Blocks(..) => "their blocks differ",
-            UnfusedReason::Between { kind, .. } => return format!("a {kind} stands between them"),
+            UnfusedReason::Between { kind, .. } => return format!("a {kind} is between them"),
             UnfusedReason::OtherPredecessor(_) => {
-                "the second also comes after other statements, which may end later than the first"
+                "the second also depends on other statements, which may end later than the first"
             }
             UnfusedReason::OtherSuccessor(_) => {
-                "other statements also come after the first, and would wait for the second"
+                "other statements also depend on the first, and would have to wait for the second"
             }
             UnfusedReason::Kernel { .. } => "the kernel of one of them cannot be a part of a fused kernel",
             UnfusedReason::Setter(_) => "a setter may change the grid or the block of one of them",
             UnfusedReason::Slower(_) => "one kernel would be slower",
             UnfusedReason::Range { .. } => "a setter may change the range of a buffer",
-            UnfusedReason::Unknown { .. } => "the elements of a buffer that a block accesses are not known",
+            UnfusedReason::Unknown { .. } => "the elements of a buffer that a block accesses are unknown",
             UnfusedReason::Shared { .. } => {
                 "blocks access elements that other blocks of the other launch write"
             }
             UnfusedReason::Batched(_) => {
                 "one of them is one launch with others, which is expected to be faster"
             }
-            UnfusedReason::Concurrent(_) => "one of them runs beside others and may last long",
+            UnfusedReason::Concurrent(_) => "one of them runs concurrently with others and may take long",
             UnfusedReason::NotAllowed
             | UnfusedReason::SharedState
             | UnfusedReason::EarlyStart

@@ -179,7 +179,7 @@ pub fn assertions(parameters: &[Parameter], checked: &CheckedKernel) -> TokenStr
         }
         let bytes = if *size == 1 { "byte" } else { "bytes" };
         let text = format!(
-            "{CW303}: `{}` has not the size and alignment that the PTX gives it: {size} {bytes}, aligned to {align}",
+            "{CW303}: `{}` does not have the size and alignment that the PTX declares: {size} {bytes}, aligned to {align}",
             parameter.name
         );
         let (size, align) = (*size as usize, *align as usize);

@@ -189,7 +189,7 @@ fn the_help_for_vectors_names_the_multiple() {
     let two = store(2, "st.global.v2.f32 [%rd3], {%f1, %f2};");
     let four = store(4, "st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};");
     let said_of = |count: u32, text: &str| {
-        Some(format!("if the kernel is launched for multiples of {count} alone, declare `{text}` elements"))
+        Some(format!("if the kernel is only launched for multiples of {count}, declare `{text}` elements"))
     };
     let said = |count: u32, text: &str| said_of(count, &format!("{text}.next_multiple_of({count})"));
     assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "n"), said(4, "n")]);
@@ -229,7 +229,7 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
         findings.remove(0).help
     };
     let said = |count: u32, text: &str| {
-        Some(format!("if the kernel is launched for multiples of {count} alone, declare `{text}` elements"))
+        Some(format!("if the kernel is only launched for multiples of {count}, declare `{text}` elements"))
     };
     // Quads, by four accesses of one element: the farthest is reported.
     let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; \

@@ -106,7 +106,7 @@ pub enum Error {
         text: String,
     },
     /// An argument is shorter than its declaration requires.
-    #[error("{at} has {len} elements, and `{text}` = {needed} are declared")]
+    #[error("{at} has {len} elements, but `{text}` = {needed} are declared")]
     #[non_exhaustive]
     TooShort {
         /// The argument.
@@ -119,7 +119,7 @@ pub enum Error {
         needed: u64,
     },
     /// A range is out of bounds of its buffer.
-    #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is no range of its {len} elements")]
+    #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is out of range for its {len} elements")]
     #[non_exhaustive]
     Range {
         /// The statement.
@@ -137,7 +137,7 @@ pub enum Error {
     },
     /// A nested view is out of bounds of its outer view.
     #[error(
-        "{at}: its part [{range}] = [{lo}..{hi}] is taken of its part [{view}] = [{from}..{to}], and does not lie in that"
+        "{at}: the view [{range}] = [{lo}..{hi}] is out of range for the view [{view}] = [{from}..{to}] that it is taken from"
     )]
     #[non_exhaustive]
     ViewRange {
@@ -158,7 +158,7 @@ pub enum Error {
     },
     /// A device condition reads a buffer of more than one element.
     #[error(
-        "{at}: `{word}` decides by a buffer of one element, and `{buffer}` has {len}; name a part: `&{buffer}[i..i + 1]`"
+        "{at}: `{word}` needs a buffer of one element, but `{buffer}` has {len}: write `&{buffer}[i..i + 1]`"
     )]
     #[non_exhaustive]
     Operand {
@@ -173,7 +173,7 @@ pub enum Error {
     },
     /// A buffer is shorter than the extent that a kernel declares to access.
     #[error(
-        "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"
+        "{at}: `{kernel}` accesses {extent} elements of its parameter `{parameter}`, but `{buffer}` has {len}"
     )]
     #[non_exhaustive]
     Extent {
@@ -192,7 +192,7 @@ pub enum Error {
     },
     /// A later read relies on a write of a whole range, but the kernel writes only a part of it.
     #[error(
-        "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}` that it is given, and a later read of `{buffer}` counts on all"
+        "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}`, but a later read of `{buffer}` relies on all of them"
     )]
     #[non_exhaustive]
     PartlyWritten {
@@ -265,7 +265,7 @@ pub enum Error {
         value: u64,
     },
     /// A graph function calls itself, directly or indirectly.
-    #[error("{at}: this call has no end: {}", .cycle.join(" -> "))]
+    #[error("{at}: this call recurses without end: {}", .cycle.join(" -> "))]
     #[non_exhaustive]
     Recursion {
         /// The call.
@@ -274,7 +274,7 @@ pub enum Error {
         cycle: Vec<String>,
     },
     /// Loops and calls expand to more statements than a graph may have.
-    #[error("{at}: loops and calls make more than {most} statements, calls or turns")]
+    #[error("{at}: loops and calls expand to more than {most} statements, calls or iterations")]
     #[non_exhaustive]
     TooLarge {
         /// The function.
@@ -283,7 +283,7 @@ pub enum Error {
         most: usize,
     },
     /// The declared length of an output differs from the length of its allocation.
-    #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
+    #[error("{at} is declared as an output of {declared} elements, but its allocation has {actual}")]
     #[non_exhaustive]
     ReturnedLength {
         /// The output.
@@ -327,7 +327,7 @@ pub enum Error {
         second: Box<SourceLocation>,
     },
     /// A graph function over several devices was built without any context.
-    #[error("a graph is built for one context at least, and none is given")]
+    #[error("a graph needs at least one context, but none was passed")]
     NoContext,
     /// A fault of a graph over several devices.
     #[error("{0}")]
@@ -342,7 +342,7 @@ pub enum Error {
         memory: MemoryKind,
     },
     /// A buffer whose address is not aligned for its elements.
-    #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
+    #[error("the address of {at} is not aligned to {align} bytes")]
     #[non_exhaustive]
     Misaligned {
         /// The argument.
@@ -382,23 +382,21 @@ pub enum Error {
     #[error("a bound buffer belongs to a stream that is capturing, or was used in one")]
     OwnerCapturing,
     /// A launch uses a [`Buffer`](crate::Buffer) while a view from `with` or `with_mut` exists.
-    #[error(
-        "{at} is lent by `Buffer::with` or `with_mut`, and cannot be used by a launch until that returns"
-    )]
+    #[error("{at} is borrowed by `Buffer::with` or `with_mut`: launches cannot use it until that returns")]
     BufferLent {
         /// The argument.
         at: Box<SourceLocation>,
     },
     /// A view of a [`Buffer`](crate::Buffer) is requested while another one exists.
     #[error(
-        "a buffer is lent already, by `with` or `with_mut` or to the host, and cannot be lent again until that ends"
+        "a buffer is borrowed already, by `with`, `with_mut` or the host: it cannot be borrowed again until that ends"
     )]
     BufferLentTwice,
     /// A [`Buffer`](crate::Buffer) is created, or copied from or to the host, in a capturing stream.
     #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
     /// A [`Buffer`](crate::Buffer) is used or attached in a stream of another context than its own.
-    #[error("a buffer is copied, moved, lent or attached in a stream of another context than its own")]
+    #[error("a buffer is copied, moved, borrowed or attached in a stream of another context than its own")]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::Buffer) than it has.
     #[error("{needed} elements are copied to a buffer of {len}")]
@@ -424,7 +422,7 @@ pub enum Error {
         fault: ManagedFault,
     },
     /// A view from [`Buffer::with`](crate::Buffer::with) is bound to an argument.
-    #[error("a view that `Buffer::with` or `with_mut` lends cannot be bound: bind the `Buffer`")]
+    #[error("a view from `Buffer::with` or `with_mut` cannot be bound: bind the `Buffer` itself")]
     LentViewBound,
     /// A launch of a graph whose buffers were used in a capturing stream, through views of the exec.
     #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
@@ -435,7 +433,7 @@ pub enum Error {
     },
     /// An arena pool was requested for a stream that cannot order launches.
     #[error(
-        "there can be no arena pool on this stream: the per-thread default stream is another stream on each thread"
+        "an arena pool cannot use this stream: the per-thread default stream is a different stream on each thread"
     )]
     PoolStream,
     /// A graph is instantiated in an arena pool of another context.
@@ -466,9 +464,7 @@ pub enum Error {
         reason: OutputFault,
     },
     /// Launches share a module variable, one of them writes it, and nothing orders them.
-    #[error(
-        "{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written"
-    )]
+    #[error("{first} and {second} share `{variable}`, one of them writes it, but nothing orders them")]
     #[non_exhaustive]
     HiddenState {
         /// The variable.
@@ -479,9 +475,7 @@ pub enum Error {
         second: Box<SourceLocation>,
     },
     /// Launches update a buffer by atomics that do not commute, and nothing orders them.
-    #[error(
-        "{first} and {second} update `{buffer}` by atomics that do not commute, and nothing orders them as written"
-    )]
+    #[error("{first} and {second} update `{buffer}` by atomics that do not commute, but nothing orders them")]
     #[non_exhaustive]
     AtomicOrder {
         /// The buffer.
@@ -552,7 +546,7 @@ pub enum Error {
     },
     /// A launch would wait for, or signal, a value that is not ahead of that of an earlier launch.
     #[error(
-        "{at} is due for the value {next} in this launch, which is not ahead of {last}, its value in the launch before"
+        "{at} would use the value {next} in this launch, which is not ahead of {last}, its value in the previous launch"
     )]
     #[non_exhaustive]
     ValueNotAhead {
@@ -571,7 +565,7 @@ pub enum Error {
         what: DeviceFeature,
     },
     /// A statement that the body of a conditional node cannot contain.
-    #[error("{at} cannot stand in the body `{body}`, which the device decides about")]
+    #[error("{at} cannot be in the body `{body}`, which runs as the device decides")]
     #[non_exhaustive]
     InBody {
         /// The statement.
@@ -580,7 +574,7 @@ pub enum Error {
         body: String,
     },
     /// An earlier failure left the graph partially changed.
-    #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
+    #[error("`{function}` can no longer be used: an earlier update of it failed halfway")]
     #[non_exhaustive]
     Unusable {
         /// The graph function.

@@ -338,7 +338,7 @@ fn conditions_are_set_in_their_graph() {
     notes.node(set, "foreign_setter", 1);
     assert_eq!(graph.exec().run(&setup.context), ILLEGAL);
     let report = only("foreign_setter");
-    assert!(report.text.contains("which is no condition of this graph"), "{}", report.text);
+    assert!(report.text.contains("which is not a condition of this graph"), "{}", report.text);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn warned(name: &str, bytes: u64) {
     let reports = reports_of(&format!("`{name}`"));
     assert_eq!(reports.len(), 1, "`{name}`: {reports:?}");
     assert_eq!((reports[0].kind.as_str(), reports[0].error), ("uninitialised-read", 0));
-    let said = format!("brings {bytes} bytes to the host that nothing wrote");
+    let said = format!("copies {bytes} bytes to the host that were never written");
     assert!(reports[0].text.contains(&said), "{}", reports[0].text);
 }
 
@@ -139,7 +139,7 @@ fn nodes_tell_by_their_name_and_the_buffers() {
         assert_eq!((exec.launch(&context), context.sync()), (OK, OK));
         let reports = reports_of("`uw_node` (src/plan.rs:7)");
         assert_eq!(reports.len(), launches, "{reports:?}");
-        assert!(reports[0].text.contains("brings 48 bytes to the host that nothing wrote"));
+        assert!(reports[0].text.contains("copies 48 bytes to the host that were never written"));
         assert!(reports[0].text.contains("in `uw_node_source`"), "{}", reports[0].text);
         assert_eq!(
             (reports[0].error, reports[0].nodes.as_slice()),

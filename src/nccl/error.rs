@@ -58,7 +58,7 @@ impl fmt::Display for Error {
             ),
             Error::Status { call, status, text } => write!(f, "`{call}` returned {status}, {text}"),
             Error::Driver(error) => write!(f, "{error}"),
-            Error::NoRank { rank, ranks } => write!(f, "rank {rank} is none of {ranks} ranks"),
+            Error::NoRank { rank, ranks } => write!(f, "rank {rank} is out of range for {ranks} ranks"),
             Error::SameDevice(device) => write!(f, "two ranks of a communicator are on device {device}"),
             Error::OtherDevice(device) => {
                 write!(f, "the communicator has no rank on device {device} in this process")

@@ -261,7 +261,7 @@ pub fn check(rows: &Vector<Rank, TraceRow>, offsets: &Vector<Rank, u64>, total: 
         for (second, &other) in offsets.enumerate().take(first.index()) {
             if other < end && offset < other + rows[second].size && together(first, second) {
                 return Err(format!(
-                    "buffers {second} and {first} share bytes, and neither is over before the other begins"
+                    "buffers {second} and {first} share bytes, but neither lifetime ends before the other begins"
                 ));
             }
         }

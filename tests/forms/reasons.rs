@@ -63,11 +63,11 @@ fn cases() -> Vec<Case> {
         ),
         alone(
             first("mov.u64 %rd3, %gridid;"),
-            "it reads `%gridid`, in line 8 of the PTX, in a way that cannot be kept in one launch of many",
+            "it reads `%gridid`, in line 8 of the PTX, in a way that a batched launch cannot reproduce",
         ),
         alone(
             first(".reg .b16 %h; mov.u16 %h, %ctaid.x;"),
-            "it reads `%ctaid.x`, in line 8 of the PTX, in a way that cannot be kept in one launch of many",
+            "it reads `%ctaid.x`, in line 8 of the PTX, in a way that a batched launch cannot reproduce",
         ),
         alone(
             first("mov.u32 %r9, x;"),
@@ -94,7 +94,7 @@ fn cases() -> Vec<Case> {
                 ".global .u32 bias = 0;",
                 "mov.u64 %rd3, bias; setp.ne.u32 %p2, %r6, %r6; @%p2 st.global.u64 [%rd1], %rd3;",
             ),
-            "it uses the variable `bias`, whose address it gives away",
+            "it uses the variable `bias`, whose address escapes",
         ),
         neither(
             with(".visible .const .u32 bias = 0;", "ld.const.u32 %r9, [bias];"),

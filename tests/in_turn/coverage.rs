@@ -206,9 +206,7 @@ fn what_is_not_proved_is_listed_with_its_reason() {
     assert_eq!(open.len(), 2, "{report}");
     assert_eq!((open[0].kernel.as_str(), open[0].parameter.as_str()), ("split_sign", "neg"));
     assert!(open[0].reason.contains("depends on `setp.ltu.f32"), "{}", open[0].reason);
-    assert!(
-        report.to_string().contains("vouched for, not proved: split_sign.neg: that all of it is written: ")
-    );
+    assert!(report.to_string().contains("assumed, not proved: split_sign.neg: that all of it is written: "));
 }
 
 mod rows {

@@ -246,7 +246,7 @@ fn a_panic_is_the_error_of_the_next_call() {
     ANGRY.store(0, Ordering::SeqCst);
     exec.launch(&device.stream).expect("it launches");
     exec.synchronize().expect("nothing panicked");
-    for (how, text) in [(2, "a value that is no text"), (3, "assertion `left == right` failed")] {
+    for (how, text) in [(2, "a value that is not a string"), (3, "assertion `left == right` failed")] {
         ANGRY.store(how, Ordering::SeqCst);
         exec.launch(&device.stream).expect("it launches");
         let told = exec.synchronize().expect_err("the panic").to_string();

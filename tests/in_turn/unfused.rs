@@ -209,7 +209,7 @@ fn setters_that_reach_a_range_or_a_grid() {
     assert_eq!(
         text,
         "`odd` and `linear`: a setter may change the range of `y` in `linear`\
-         \n    help: let no scalar that has a setter reach the bounds"
+         \n    help: make the bounds independent of scalars with setters"
     );
     let graph = graphs::resized(&device.ctx, N, 4, buffer(&device, N)).expect("it builds");
     let (entry, text) = only(&graph.report());
@@ -217,7 +217,7 @@ fn setters_that_reach_a_range_or_a_grid() {
     assert_eq!(
         text,
         "`linear` and `linear`: a setter may change the grid or the block of `linear`\
-         \n    help: let no scalar that has a setter reach the grid or the block"
+         \n    help: make the grid and the block independent of scalars with setters"
     );
 }
 
@@ -273,7 +273,7 @@ fn long_kernels_side_by_side() {
     assert_eq!((at.name.as_str(), entry.first.line + 1, entry.times), ("repeated", entry.second.line, 2));
     assert_eq!(
         text,
-        "`repeated` and `repeated`, 2 times: `repeated` runs beside others and may last long: fused, blocks stay \
+        "`repeated` and `repeated`, 2 times: `repeated` runs concurrently with others and may take long: if fused, blocks stay \
          where they are, on some multiprocessors more than on others"
     );
     let report = report(&device, launched());
@@ -316,7 +316,7 @@ fn what_stands_between_before_and_behind() {
     assert!(matches!(entry.reason, UnfusedReason::Between { kind: "copy", .. }));
     assert_eq!(
         text,
-        "`linear` and `linear`: a copy stands between them: `copy`\
+        "`linear` and `linear`: a copy is between them: `copy`\
          \n    help: let a kernel of their grid and block do it, block by block"
     );
     // A fork and a join.
@@ -361,7 +361,7 @@ fn kernels_that_are_no_parts() {
     b.launch(exchange {}, (2, 64), (total.atomic(), 4_u32)).expect("a launch");
     let (entry, text) = only(&report(&device, b));
     assert_eq!(entry.reason, UnfusedReason::SharedState);
-    assert_eq!(text, "`exchange` and `exchange`: atomics, or variables that kernels write, order the two");
+    assert_eq!(text, "`exchange` and `exchange`: only atomics or variables that kernels write order the two");
 }
 
 /// With 255 registers per thread, a multiprocessor holds 4 blocks of the fused kernel. It holds all the blocks of the
@@ -447,7 +447,7 @@ fn chains_that_are_cut_for_memory() {
     for entry in &report.unfused {
         assert_eq!(entry.reason, UnfusedReason::Memory { whole: 11 << 20, most: 2 << 20 }, "{report}");
     }
-    let memory = "one kernel holds the buffers of all its launches at once: temporaries would take 11 MiB, and 2 \
+    let memory = "one kernel needs the buffers of all its launches at once: temporaries would take 11 MiB, and 2 \
         MiB at most without it";
     assert!(report.to_string().contains(memory), "{report}");
     let report = through(&device, 6, 1 << 10, Some(8 << 10));
@@ -456,6 +456,6 @@ fn chains_that_are_cut_for_memory() {
     assert_eq!((entry.reason, entry.times), (UnfusedReason::Budget, 5));
     assert_eq!(
         text,
-        "`mixed` and `mixed`, 5 times: the budget does not hold the buffers of both at once\n    help: raise the budget"
+        "`mixed` and `mixed`, 5 times: the budget cannot hold the buffers of both at once\n    help: raise the budget"
     );
 }

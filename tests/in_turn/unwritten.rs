@@ -53,7 +53,7 @@ fn half_of_a_buffer_is_told_by_its_name_where_it_arrives() {
         reports.iter().zip(["`half` (tests/in_turn/unwritten.rs:", "`out` (tests/in_turn/unwritten.rs:"])
     {
         assert_eq!((report.kind.as_str(), report.error), ("uninitialised-read", 0), "{report:?}");
-        let said = "brings 128 bytes to the host that nothing wrote";
+        let said = "copies 128 bytes to the host that were never written";
         assert!(report.text.contains(said) && report.text.contains(name), "{}", report.text);
     }
     assert!(reports[0].nodes[0].starts_with("`copy` (tests/in_turn/unwritten.rs:"), "{:?}", reports[0].nodes);

@@ -297,7 +297,7 @@ fn work_that_was_enqueued_before_a_failure_is_dropped_with_the_graph() {
     assert_eq!(outcome(&device, Way::FailsAfterWork), returned("LIBRARY_STATUS_TOO_LATE"));
     assert_eq!(outcome(&device, Way::FailsForked), returned("LIBRARY_STATUS_FORKED"));
     assert_eq!(outcome(&device, Way::PanicsForked), Err(CallFault::Panicked("forked".into())));
-    let text = "a value that is no text";
+    let text = "a value that is not a string";
     assert_eq!(outcome(&device, Way::PanicsWithAPayloadThatPanics), Err(CallFault::Panicked(text.into())));
     let text = "a scoped thread panicked";
     assert_eq!(outcome(&device, Way::OtherThreadPanics), Err(CallFault::Panicked(text.into())));

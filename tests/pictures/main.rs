@@ -158,7 +158,7 @@ fn loops_are_one_box_in_large_graphs() {
     let Drawn { page, svg, .. } = find(list, "long");
     assert_eq!(svg.matches("class=\"node\"").count(), 4, "{svg}");
     assert!(
-        svg.contains("copy × 2500") && svg.contains("axpy × 2500") && svg.contains("to a later turn"),
+        svg.contains("copy × 2500") && svg.contains("axpy × 2500") && svg.contains("to a later iteration"),
         "{svg}"
     );
     assert!(page.len() < 1_500_000, "{}", page.len());
@@ -258,7 +258,7 @@ fn the_picture_of_the_memory_is_that_of_the_graph() {
     let Drawn { report, memory, .. } = find(all(), "decided");
     assert!(report.contains("without memory: `decided_block[..].down`"), "{report}");
     assert!(memory.contains("[0].up · ") && !memory.contains("].down · "), "{memory}");
-    assert!(memory.contains("; 8 buffers more in registers alone"), "{memory}");
+    assert!(memory.contains("; 8 buffers more only in registers"), "{memory}");
     // Without a plan, the driver chooses the addresses.
     let memory = &find(all(), "inception").memory;
     assert!(memory.contains("; each has an alloc node, and its place is the driver&#39;s"), "{memory}");

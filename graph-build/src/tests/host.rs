@@ -205,7 +205,7 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
         error.starts_with("error: identifier `blocks` is undefined\n") && error.contains(place),
         "{error}"
     );
-    let note = "   = note: `blocks`, kernels/common.h:7, is host code, which is left out\n   = help: mark what kernels use with `__device__`\n";
+    let note = "   = note: `blocks`, kernels/common.h:7, is host code, which was removed\n   = help: mark what kernels use with `__device__`\n";
     assert!(error.contains(note), "{error}");
     assert!(
         error.contains("identifier `nothing` is undefined\n") && !error.contains("common.h:6"),

@@ -79,7 +79,7 @@ fn what_is_missing_is_said() {
             )
         );
     }
-    assert!(error("kernels/*.cu").starts_with("neither NVRTC nor nvcc is found"));
+    assert!(error("kernels/*.cu").starts_with("neither NVRTC nor nvcc was found"));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn headers_of_the_host() {
     folder.write("include/cuda/std/span", "");
     let mut headers = Headers::default();
     let version = Version::new(13, 5);
-    let note = "note: NVRTC compiles device code alone, and has no headers of the host: those of C are there, as far as kernels use them"
+    let note = "note: NVRTC compiles device code only and has no host headers: for the C library there are substitutes with what kernels use"
         .to_owned();
     let package = "help: `<cuda/std/span>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
         .to_owned();

@@ -14,7 +14,7 @@ fn no_compiler_says_what_was_tried() {
     environment.default_roots.push(folder.0.join("usual"));
     let error = Compiler::find(&environment, None).err().unwrap();
     let root = folder.0.display().to_string();
-    let expected = "neither NVRTC nor nvcc is found, one of which compiles CUDA C++
+    let expected = "neither NVRTC nor nvcc was found: one of them is needed to compile CUDA C++
   = note: not set: `CUWEAVE_NVRTC`, `CUDA_PATH`, `CONDA_PREFIX`, `NVCC`
   = note: `ROOT/toolkit` (`CUDA_HOME`) has no libnvrtc in its `lib64` or `lib`
   = note: `ROOT/venv/lib/python3.12/site-packages` (`VIRTUAL_ENV`) has no `nvidia/cu13/lib` or `nvidia/cuda_nvrtc/lib` with libnvrtc
@@ -35,7 +35,9 @@ fn a_file_that_is_no_nvrtc_is_an_error() {
             Compiler::find(&folder.environment(&[("CUWEAVE_NVRTC", file)]), None).err().unwrap().to_string();
         let path = folder.0.join(file).display().to_string();
         assert!(
-            error.starts_with(&format!("`CUWEAVE_NVRTC` names no NVRTC that can be loaded: `{path}`\n")),
+            error.starts_with(&format!(
+                "`CUWEAVE_NVRTC` is not an NVRTC library that can be loaded: `{path}`\n"
+            )),
             "{error}"
         );
         assert!(error.contains(&format!("  = note: `{path}` {reason}")), "{error}");

@@ -108,7 +108,7 @@ impl<'c> Machine<'c> {
 
     /// Runs the program, then the graph in many orders. Returns the number of orders.
     fn orders(&mut self, effort: Effort) -> Result<usize, String> {
-        let first = self.events.schedule(None).ok_or("the edges make a circle")?;
+        let first = self.events.schedule(None).ok_or("the edges form a cycle")?;
         let sequence = self.sequence(&first);
         self.user_order(&sequence)?;
         self.program(&sequence);
@@ -123,7 +123,7 @@ impl<'c> Machine<'c> {
         let step = effects.len().div_ceil(effort.directed).max(1);
         let mut count = 1;
         for &target in effects.iter().rev().step_by(step) {
-            let order = events.schedule(Some(target)).ok_or("the edges make a circle")?;
+            let order = events.schedule(Some(target)).ok_or("the edges form a cycle")?;
             self.graph(&order)?;
             count += 1;
         }

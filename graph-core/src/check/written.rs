@@ -165,7 +165,7 @@ impl<'o> Writes<'o> {
             let unsure = self.ever_written[buffer] && !self.surely_written[buffer] && self.tracked[buffer];
             if unsure && self.written[buffer].state.distinct.is_empty() {
                 let name = ordered.buffer_name(buffer);
-                let message = format!("`{name}` is returned, but perhaps nothing has written it");
+                let message = format!("`{name}` is returned, but it may be unwritten");
                 let diagnostic = Diagnostic::new(Code::CW107, DiagnosticSite::Output(index), message);
                 found.push(
                     writes_of(ordered, diagnostic, &self.written[buffer].writes)
@@ -372,7 +372,7 @@ fn left_discarded(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]
     };
     let diagnostic = Diagnostic::new(Code::CW108, DiagnosticSite::Argument(buffer), message);
     writes_of(ordered, diagnostic, written)
-        .note("what `#[discard]` drops has arbitrary values until it is written")
+        .note("contents that `#[discard]` drops are arbitrary until they are written")
         .help(format!("write all of `{name}` on every path, or remove `#[discard]`"))
 }
 
@@ -389,7 +389,7 @@ fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[CoveringWrite]
     };
     let diagnostic = Diagnostic::new(Code::CW107, DiagnosticSite::Argument(buffer), message);
     writes_of(ordered, diagnostic, written)
-        .note("a caller hands it over without contents, and reads all of it afterwards")
+        .note("the caller passes it uninitialised, and may read all of it afterwards")
         .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
 }
 
@@ -436,7 +436,7 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
         };
         let diagnostic = Diagnostic::new(Code::CW108, DiagnosticSite::Access(at), message);
         return writes_of(ordered, diagnostic, written)
-            .note(format!("`#[discard]` stands on `{}`, on line {}", buffer.name, buffer.line))
+            .note(format!("`#[discard]` is on `{}`, on line {}", buffer.name, buffer.line))
             .help(format!("write `{}` first, or remove `#[discard]`", buffer.name));
     }
     if written.is_empty() {
@@ -447,7 +447,7 @@ fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diag
         )
         .note(match buffer.origin {
             Origin::Alloc(_) => format!(
-                "`{}` is allocated on line {}, and fresh memory has no contents",
+                "`{}` is allocated on line {}, and new memory is uninitialised",
                 buffer.name, buffer.line
             ),
             _ => format!("`{}` is declared as `MaybeUninit` on line {}", buffer.name, buffer.line),

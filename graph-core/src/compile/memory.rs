@@ -97,7 +97,7 @@ fn emitted(operations: &Operations, bounds: &MemoryBounds, all: &PlannerBuffers)
         }
     }
     if elided > 0 {
-        labels.note = format!("; {} more in registers alone", counted(elided, "buffer"));
+        labels.note = format!("; {} more only in registers", counted(elided, "buffer"));
     }
     let of_bound = buffers.ids.enumerate().filter(|(_, id)| bounds.antichain_buffers.contains(id));
     let plan = MemoryPlan {
@@ -130,7 +130,7 @@ fn by_itself(program: &Program, placed: &Liveness, all: PlannerBuffers) -> Resul
         });
     }
     if !buffers.list.is_empty() {
-        labels.note = "; each has an alloc node, and its place is the driver's".to_owned();
+        labels.note = "; each has an alloc node, and the driver chooses its address".to_owned();
     }
     let plan = match planned {
         Some(planned) => planned,

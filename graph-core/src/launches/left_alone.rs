@@ -76,11 +76,11 @@ impl fmt::Display for LeftAlone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LeftAlone { kernel, change, reason } = self;
         match (kernel, change) {
-            (None, Change::Any) => write!(f, "all launches are as they are written: {reason}"),
+            (None, Change::Any) => write!(f, "all launches stay as written: {reason}"),
             (None, Change::Batching) => write!(f, "no kernel is batched: {reason}"),
             (None, Change::Fusing) => write!(f, "no kernels are fused: {reason}"),
             (None, Change::EarlyStart) => write!(f, "no kernel starts early: {reason}"),
-            (Some(kernel), Change::Any) => write!(f, "{kernel} is launched as it is written: {reason}"),
+            (Some(kernel), Change::Any) => write!(f, "{kernel} stays as written: {reason}"),
             (Some(kernel), Change::Batching) => write!(f, "{kernel} is not batched: {reason}"),
             (Some(kernel), Change::Fusing) => write!(f, "{kernel} is not fused: {reason}"),
             (Some(kernel), Change::EarlyStart) => write!(f, "{kernel} does not start early: {reason}"),

@@ -35,8 +35,8 @@ impl fmt::Display for Unfit {
             Unfit::Slower { members, alone, needed, plain, limited, cost, most } => {
                 write!(
                     f,
-                    "one launch of {members} needs {needed} blocks a multiprocessor and gets {}: \
-                     {} registers a thread, the kernel alone {} ({} blocks)",
+                    "one launch of {members} needs {needed} blocks per multiprocessor and gets {}: \
+                     {} registers per thread, the kernel alone {} ({} blocks)",
                     plain.blocks, plain.registers, alone.registers, alone.blocks
                 )?;
                 let more = |form: &Resources| form.local.saturating_sub(alone.local);

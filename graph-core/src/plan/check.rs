@@ -44,12 +44,12 @@ impl fmt::Display for OffsetFault {
         match self {
             OffsetFault::Count { offsets, buffers } => write!(f, "{offsets} offsets for {buffers} buffers"),
             OffsetFault::Unaligned { buffer, offset } => {
-                write!(f, "buffer {buffer} lies at {offset}, which is no multiple of its alignment")
+                write!(f, "buffer {buffer} is at offset {offset}, which is not a multiple of its alignment")
             }
             OffsetFault::Above { buffer } => write!(f, "buffer {buffer} ends above the total"),
             OffsetFault::Shared { first, second } => write!(
                 f,
-                "buffers {first} and {second} share bytes, and neither is over before the other begins"
+                "buffers {first} and {second} share bytes, but neither lifetime ends before the other begins"
             ),
         }
     }

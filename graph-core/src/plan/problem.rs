@@ -85,7 +85,7 @@ impl fmt::Display for PlanError {
         match self {
             PlanError::NoAlignment(buffer) => write!(f, "buffer {buffer} has an alignment of 0"),
             PlanError::Overflow(buffer) => {
-                write!(f, "the sizes overflow with buffer {buffer}: their sum is above 2^62 bytes")
+                write!(f, "with buffer {buffer}, the sum of the sizes exceeds 2^62 bytes")
             }
         }
     }

@@ -140,7 +140,7 @@ fn captions(
         return;
     }
     let sum: u64 = used().map(|buffer| buffer.size).sum();
-    let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
+    let verdict = if plan.optimal { "optimal" } else { "not proved optimal" };
     let (number, sum, total) = (counted(used().count(), "buffer"), bytes(sum), bytes(plan.total));
     let title = format!("{number} of {sum} in {total}, {verdict} for this order");
     canvas.text(LEFT, 22.0, TextStyle::dark(14.0).bold(), &title);
@@ -151,7 +151,7 @@ fn captions(
     let (bound, floor) = (bytes(plan.bound.bytes), bytes(plan.floor.bytes));
     let mut text = format!("red: {together} ({bound}); any order needs {floor}");
     if labels.buffers.iter().any(|label| label.body.is_some()) {
-        text.push_str("; dashed: in a body of a condition");
+        text.push_str("; dashed: in a conditional body");
     }
     text.push_str(&labels.note);
     canvas.text(LEFT, 42.0, TextStyle::faint(12.0), &text);

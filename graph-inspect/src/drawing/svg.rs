@@ -301,7 +301,7 @@ impl Drawing<'_> {
             forms.push(("starts early", format!("stroke=\"{DARK}\" stroke-dasharray=\"5 3\"")));
         }
         if has(&|link, _| link.back && link.from != link.to) {
-            forms.push(("to a later turn", format!("stroke=\"{DARK}\" stroke-dasharray=\"1 3\"")));
+            forms.push(("to a later iteration", format!("stroke=\"{DARK}\" stroke-dasharray=\"1 3\"")));
         }
         if self.scene.several_devices {
             forms.push(("to another device", format!("stroke=\"{CRITICAL}\" stroke-width=\"1.8\"")));

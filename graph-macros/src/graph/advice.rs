@@ -16,7 +16,7 @@ pub fn name_edge_source(diagnostic: &mut Diagnostic, names: &[String]) {
     let lines: Vec<Option<&str>> = places.iter().map(|place| between(place, "(line ", ")")).collect();
     diagnostic.help = Some(match lines[..] {
         [Some(one), Some(other)] if one == other => {
-            "explicit order has no names for the other turns of a loop: write the turns one after the other, or leave the order \
+            "explicit order cannot name another iteration of a loop: write the iterations one after the other, or leave the order \
              to be inferred"
                 .to_owned()
         }
@@ -47,7 +47,7 @@ pub fn suggest_mutable_borrow(diagnostic: &mut Diagnostic, program: &Program) {
         )
     {
         let (user, buffer) = (&statement.name, &program.buffers[access.buffer].name);
-        diagnostic.help = Some(format!("{help}; if `{user}` writes it, lend `&mut {buffer}`"));
+        diagnostic.help = Some(format!("{help}; if `{user}` writes it, pass `&mut {buffer}`"));
     }
 }
 

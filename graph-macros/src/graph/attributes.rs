@@ -17,13 +17,13 @@ const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
 const ATTRIBUTE_HELP: [(&str, &str); 7] = [
     (
         "after",
-        "it stands on what becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the like, or a call",
+        "it belongs on a statement that becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the like, or a call",
     ),
     (
         "on",
-        "it stands on what runs or allocates on a device: a launch, `alloc`, `fill`, `copy`, a call, or a block, loop or choice of these",
+        "it belongs on a statement that runs or allocates on a device: a launch, `alloc`, `fill`, `copy`, a call, or a block, loop or choice of these",
     ),
-    ("at_most", "it stands on a `while` that the device decides about"),
+    ("at_most", "it belongs on a `while` that the device decides"),
     ("at_least", "it stands on an argument of the function, a scalar or a list"),
     ("advise", ON_AN_ARGUMENT),
     ("prefetch", ON_AN_ARGUMENT),
@@ -109,7 +109,7 @@ pub fn parse_argument_attributes(
                 Code::CW001,
                 "`#[at_least(n)]` takes a number",
                 &[],
-                Some("write `#[at_least(1)]` on a scalar or on a slice, for loops that have a turn at least"),
+                Some("write `#[at_least(1)]` on a scalar or on a slice, for loops that have at least one iteration"),
             ),
         }
     }

@@ -45,7 +45,7 @@ pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<ParsedFunct
             report.error(
                 item.sig.ident.span(),
                 Code::CW001,
-                "a graph function cannot stand in an `impl` or a `trait`",
+                "a graph function cannot be in an `impl` or a `trait`",
                 &["the attribute adds a module of the same name with the types of the graph".into()],
                 Some("move it out of the block, and take what it needs of `self` as arguments"),
             );

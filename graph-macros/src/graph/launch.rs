@@ -151,7 +151,7 @@ fn collect(expr: &Expr, literals: &mut Vec<ConfigLiteral>, report: &mut Report) 
         Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
             let count = &call.args[0];
             if constant(count, &[]) == Some(0) {
-                refuse(count, "a launch of 0 items is no launch", report);
+                refuse(count, "a launch of 0 items launches nothing", report);
             }
         }
         Expr::Struct(literal)
@@ -225,7 +225,7 @@ fn extent(expr: &Expr, what: &str, limits: &[i128; 3], most: Option<i128>, repor
             }
             Some(value) if value > *limit => {
                 let message =
-                    format!("no device takes a {what} of {value} along {axis}: the most is {limit}");
+                    format!("no device supports a {what} of {value} along {axis}: the maximum is {limit}");
                 return refuse(part, &message, report);
             }
             _ => {}
@@ -234,7 +234,11 @@ fn extent(expr: &Expr, what: &str, limits: &[i128; 3], most: Option<i128>, repor
     if let (Some(product), Some(most)) = (product, most)
         && product > most
     {
-        refuse(expr, &format!("no device takes a block of {product} threads: the most is {most}"), report);
+        refuse(
+            expr,
+            &format!("no device supports a block of {product} threads: the maximum is {most}"),
+            report,
+        );
     }
 }
 

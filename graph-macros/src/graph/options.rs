@@ -65,7 +65,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
             report.error(
                 option.path.span(),
                 Code::CW001,
-                &format!("the option `{name}` stands twice"),
+                &format!("the option `{name}` is given twice"),
                 &[],
                 Some("delete one of the two"),
             );

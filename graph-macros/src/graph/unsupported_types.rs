@@ -19,11 +19,12 @@ const RECORDS: &str =
 /// Returns the message for a rejected argument type. None if the type is to be parsed further.
 pub fn of(ty: &Type) -> Option<UnsupportedType> {
     match ungrouped(ty) {
-        Type::ImplTrait(_) | Type::TraitObject(_) => {
-            Some(("a trait is no type of an argument of a graph function", "write the type: `n: u32`"))
-        }
+        Type::ImplTrait(_) | Type::TraitObject(_) => Some((
+            "a trait cannot be the type of an argument of a graph function",
+            "write the type: `n: u32`",
+        )),
         Type::Infer(_) => Some(("the type of an argument is written out", BUFFER)),
-        Type::Ptr(_) => Some(("a pointer is no argument of a graph function", BUFFER)),
+        Type::Ptr(_) => Some(("a pointer cannot be an argument of a graph function", BUFFER)),
         Type::Slice(_) => Some(("a buffer needs a borrow and a length", BUFFER)),
         Type::Tuple(tuple) if tuple.elems.iter().any(has_buffer) => {
             Some(("a tuple of buffers is no argument of a graph function", SEVERAL))

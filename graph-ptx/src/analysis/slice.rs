@@ -83,7 +83,7 @@ pub(crate) fn backward_slice(
     let needed = NeededSteps::of(body, &control, &stores, flow.kinds.pointers, scalars);
     let many = |&block: &u32| matches!(control.terminators[block as usize], Terminator::Many);
     if needed.branches.iter().any(many) {
-        return refused("a branch to one of many places decides on it", parameters);
+        return refused("it depends on a branch with many targets", parameters);
     }
     let mut cut = SliceBuilder {
         lower: SliceLowering::new(body, flow.kinds.pointers, scalars, &note),

@@ -223,7 +223,7 @@ pub(super) fn reason_never_covered(slice: &BackwardSlice, followed: usize) -> Op
         }
     }
     let foreign = slice.parameters[followed].foreign.clone();
-    Some(why.or(foreign).unwrap_or_else(|| "no store through it is seen".to_owned()))
+    Some(why.or(foreign).unwrap_or_else(|| "no store goes through it".to_owned()))
 }
 
 /// Returns, for each value, the note of the operation that makes it opaque in every launch; `None` for other values.

@@ -89,13 +89,13 @@ impl fmt::Display for UnknownAccess {
         let (access, does, by) = match self {
             UnknownAccess::LargeExtent => return f.write_str("the extent is larger than any memory"),
             UnknownAccess::ManyPieces => {
-                return f.write_str("what is written lies in too many pieces to look at each");
+                return f.write_str("the written bytes are in too many pieces");
             }
             UnknownAccess::Padding => {
                 return f.write_str("some bytes of its elements are not written, which may be padding");
             }
             UnknownAccess::ManySteps => return f.write_str("it takes too many steps to follow"),
-            UnknownAccess::Irregular => return f.write_str("the blocks access it in no regular way"),
+            UnknownAccess::Irregular => return f.write_str("the blocks access it irregularly"),
             UnknownAccess::ManyForms => return f.write_str("it is accessed in too many ways"),
             UnknownAccess::Kernel(why) => return f.write_str(why),
             UnknownAccess::Branch { on } => {
@@ -103,12 +103,12 @@ impl fmt::Display for UnknownAccess {
                 return write!(f, "a branch depends on {on}");
             }
             UnknownAccess::MayEnd { at } => return write!(f, "a thread may end at {at}"),
-            UnknownAccess::Guard { access, by } => (access, "is done or not as", by),
-            UnknownAccess::Address { access, by } => (access, "goes where", by),
+            UnknownAccess::Guard { access, by } => (access, "is conditional on", by),
+            UnknownAccess::Address { access, by } => (access, "has an address that depends on", by),
         };
         match by {
-            Some(by) => write!(f, "{access} {does} {by} says"),
-            None => write!(f, "{access} {does} arithmetic says that is not followed"),
+            Some(by) => write!(f, "{access} {does} {by}"),
+            None => write!(f, "{access} {does} unanalysed arithmetic"),
         }
     }
 }

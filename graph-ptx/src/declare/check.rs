@@ -40,8 +40,8 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     // Versions before 3.0 have no 64-bit ABI; versions after 9.x are unknown.
     if !(3..=9).contains(&module.version.0) {
         let message =
-            format!("the PTX is of version {}.{}, which is not known", module.version.0, module.version.1);
-        return fault(message, "PTX 3.0 to 9.x can be read");
+            format!("the PTX is version {}.{}, which is not supported", module.version.0, module.version.1);
+        return fault(message, "PTX 3.0 to 9.x is supported");
     }
     None
 }
@@ -152,13 +152,13 @@ impl Check<'_, '_, '_> {
         });
         let notes = match self.module.function(name) {
             Some(function) => {
-                vec![format!("line {} of the PTX: `{name}` is no `.entry` with a body", function.line)]
+                vec![format!("line {} of the PTX: `{name}` is not an `.entry` with a body", function.line)]
             }
             None => Vec::new(),
         };
         let help = match cpp {
             Some(cpp) => Some(format!(
-                "it is there as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, \
+                "it exists as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, \
                     or declare it `extern \"C\"` in \
                  the CUDA source"
             )),
@@ -196,12 +196,11 @@ impl Check<'_, '_, '_> {
     fn shared(&mut self, entry: &Function<'_>, bytes: u64) {
         if bytes > MAX_STATIC_SHARED {
             let message = format!(
-                "`{}` has {bytes} bytes of static shared memory: the most is {MAX_STATIC_SHARED}",
+                "`{}` has {bytes} bytes of static shared memory, the maximum is {MAX_STATIC_SHARED}",
                 entry.name
             );
             let note = format!("line {} of the PTX: `.entry {}`", entry.line, entry.name);
-            let help =
-                "more is dynamic: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
+            let help = "use dynamic shared memory for more: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
             self.push(Difference::Shared, None, message, vec![note], Some(help.to_owned()));
         }
     }
@@ -252,20 +251,20 @@ impl Check<'_, '_, '_> {
             let (site, offset) = facts.base.as_ref()?;
             let (message, help) = match (&declared.kind, offset) {
                 (DeclaredKind::Scalar(Some(primitive)), _) if primitive.size < 8 => (
-                    format!("the PTX takes the bits of `{name}` for a half of an address"),
+                    format!("the PTX uses the bits of `{name}` as half of an address"),
                     "pass the buffer as one parameter of 8 bytes, a pointer",
                 ),
                 (DeclaredKind::Scalar(Some(_)), _) => (
-                    format!("`{name}` is declared a number, the PTX takes its bits for an address"),
+                    format!("`{name}` is declared a number, but the PTX uses it as an address"),
                     "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; \
                         len]`",
                 ),
                 (_, Some(offset)) => (
-                    format!("the PTX takes the bits of `{name}` from byte {offset} on for an address"),
-                    "pass the buffer as a parameter of its own",
+                    format!("the PTX uses the bytes of `{name}` from offset {offset} as an address"),
+                    "pass the buffer as a separate parameter",
                 ),
                 (_, None) => (
-                    format!("the PTX takes bits of `{name}` for addresses"),
+                    format!("the PTX uses bytes of `{name}` as addresses"),
                     "pass each buffer as a parameter of its own",
                 ),
             };
@@ -274,7 +273,7 @@ impl Check<'_, '_, '_> {
         };
         let (access, element, extent, text) = (*access, *element, extent.clone(), text.clone());
         if let Some(number) = facts.number.as_ref().filter(|number| number.certain) {
-            let message = format!("`{name}` is declared a buffer, the PTX takes its bits for a number");
+            let message = format!("`{name}` is declared a buffer, but the PTX uses it as a number");
             let help = format!("declare it by value: `{name}: u64`");
             self.push(Difference::Kind, Some(at), message, vec![quoted(&number.site)], Some(help));
             return None;
@@ -285,9 +284,9 @@ impl Check<'_, '_, '_> {
         } else if let Some(table) = &facts.table {
             let beside = table.beside.and_then(|beside| self.declaration.parameters.get(beside as usize));
             let message = match beside {
-                None => format!("the PTX takes what it loads through `{name}` for an address"),
+                None => format!("the PTX uses values loaded through `{name}` as addresses"),
                 Some(beside) => format!(
-                    "the PTX adds `{}` to what it loads through `{name}`, and takes the sum for an address",
+                    "the PTX adds `{}` to values loaded through `{name}`, and uses the sum as an address",
                     beside.name
                 ),
             };
@@ -301,7 +300,7 @@ impl Check<'_, '_, '_> {
         if let Some(element) = element {
             self.floats(at, &name, element, facts)?;
             if let Some((message, site)) = elements::refuted(&name, element, facts) {
-                let help = "declare integers as its elements: all bits are values of them".to_owned();
+                let help = "declare its elements as integers: all bit patterns are valid integers".to_owned();
                 self.push(Difference::Kind, Some(at), message, vec![quoted(site)], Some(help));
                 return None;
             }
@@ -324,16 +323,16 @@ impl Check<'_, '_, '_> {
         let followed = !(kernel.reads_anywhere || kernel.writes_anywhere);
         if followed && facts.table.is_none() {
             let message = format!(
-                "`{name}` is declared a table of pointers, the PTX takes nothing of it for an address"
+                "`{name}` is declared a table of pointers, but the PTX uses no element of it as an address"
             );
             let site = facts.reads.iter().map(quoted).collect();
-            let help = "declare its elements as what they are: `&[u64; n]`".to_owned();
+            let help = "declare its elements as integers: `&[u64; n]`".to_owned();
             self.push(Difference::Kind, Some(at), message, site, Some(help));
             return None;
         }
         let written = facts.table.as_ref().and_then(|table| table.writes.as_ref()).filter(|_| !table.writes);
         let Some(site) = written else { return Some(()) };
-        let message = format!("`{name}` is declared to be read through, the PTX writes through its pointers");
+        let message = format!("`{name}` is declared `Ptr`, but the PTX writes through its pointers");
         let help = "declare it `&[PtrMut<[T; len]>; n]`".to_owned();
         self.push(Difference::ReadOnly, Some(at), message, vec![quoted(site)], Some(help));
         None
@@ -419,7 +418,7 @@ impl Check<'_, '_, '_> {
             (Found::Unknown, DeclaredAccess::ReadWrite) => "reads and writes",
             (Found::Unknown, DeclaredAccess::Atomic) => "atomics only",
         };
-        let mut text = format!("{}: {word}", if proved { "proved" } else { "vouched for" });
+        let mut text = format!("{}: {word}", if proved { "proved" } else { "assumed" });
         if access == DeclaredAccess::Atomic && facts.updates == Update::Ordered {
             text.push_str(", in the order of the launches");
         }

@@ -51,10 +51,10 @@ pub(super) fn unproved(
         return None;
     }
     let Some(element) = element else {
-        return open("the type of its elements is not known to the macro".to_owned());
+        return open("the macro does not know the type of its elements".to_owned());
     };
     let Some(found) = &facts.elements else {
-        return open("the pointer is not followed everywhere".to_owned());
+        return open("the analysis cannot follow the pointer everywhere".to_owned());
     };
     let used = found.uses.iter().filter_map(|(used, site)| Some((other(element, used)?, site)));
     let stored = found
@@ -71,7 +71,7 @@ pub(super) fn larger_help(extent: &Poly, needed: &Poly, element: u32, facts: &Fa
     let mut widths = uses.map(|(used, _)| used.width).filter(|&width| width > element);
     let larger =
         widths.find(|&width| extent.times(&Poly::constant(width.into())).as_ref() == Some(needed))?;
-    Some(format!("it is as long if its elements are of {larger} bytes each, as the PTX accesses them"))
+    Some(format!("this extent is right for elements of {larger} bytes, which the PTX accesses"))
 }
 
 /// Returns the reason that an access may be to elements of another type.

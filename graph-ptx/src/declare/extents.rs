@@ -79,7 +79,7 @@ pub(super) fn rounded_help(
             false => Some(start.tile).filter(|tile| 2 * behind >= *tile)?,
         };
         let length = rounded_length(start, behind, count, element, names)?;
-        Some(format!("if the kernel is launched for multiples of {count} alone, declare `{length}` elements"))
+        Some(format!("if the kernel is only launched for multiples of {count}, declare `{length}` elements"))
     })
 }
 

@@ -64,7 +64,7 @@ pub(super) fn access(access: DeclaredAccess, proof: &ParameterProof, facts: &Fac
         return None;
     }
     if let (Some(number), Found::Nothing) = (&facts.number, facts.access()) {
-        let reason = format!("{} takes its bits, and nothing is accessed through it", quoted(&number.site));
+        let reason = format!("{} uses its bits, and no access goes through it", quoted(&number.site));
         return Some(Unproved { what: DeclaredPart::Access, reason });
     }
     let reason = match (&facts.may_write, &facts.reads, access) {
@@ -72,11 +72,11 @@ pub(super) fn access(access: DeclaredAccess, proof: &ParameterProof, facts: &Fac
             format!("{} may read it before it is written", quoted(read))
         }
         (None, _, DeclaredAccess::Atomic) => match &facts.writes {
-            Some(write) => format!("{} writes it, and is no atomic", quoted(write)),
-            None => "it is not updated by atomics alone".to_owned(),
+            Some(write) => format!("{} writes it without an atomic", quoted(write)),
+            None => "it is not only updated by atomics".to_owned(),
         },
         (Some(site), ..) => format!("{} may write through it", quoted(site)),
-        (None, ..) => "the PTX does more with it than is declared".to_owned(),
+        (None, ..) => "the PTX accesses it in a way that is not declared".to_owned(),
     };
     Some(Unproved { what: DeclaredPart::Access, reason })
 }
@@ -97,7 +97,7 @@ pub(super) fn extent(
             Some(first) => format!("{} is not proved to stay below `{text}`", quoted(&first.site)),
             None => return None,
         },
-        (_, None, None) => "the pointer is not followed everywhere".to_owned(),
+        (_, None, None) => "the analysis cannot follow the pointer everywhere".to_owned(),
     };
     Some(Unproved { what: DeclaredPart::Extent, reason })
 }
@@ -105,7 +105,9 @@ pub(super) fn extent(
 /// Returns the unproved part of a table of pointers.
 pub(super) fn pointers(facts: &Facts) -> Unproved {
     let reason = match &facts.table {
-        Some(table) => format!("the addresses that it holds are not followed beyond {}", quoted(&table.site)),
+        Some(table) => {
+            format!("the analysis follows the addresses that it holds only to {}", quoted(&table.site))
+        }
         None => "the addresses that it holds are not followed".to_owned(),
     };
     Unproved { what: DeclaredPart::Pointers, reason }

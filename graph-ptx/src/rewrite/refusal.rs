@@ -184,7 +184,7 @@ impl Display for Refusal {
             Refusal::Variable { name, why } => write!(f, "it uses the variable `{name}`, {why}"),
             Refusal::Special { register, line } => write!(
                 f,
-                "it reads `{register}`, in line {line} of the PTX, in a way that cannot be kept in one launch of many"
+                "it reads `{register}`, in line {line} of the PTX, in a way that a batched launch cannot reproduce"
             ),
             Refusal::Parameter { name, line } => {
                 write!(f, "the use of its parameter `{name}` in line {line} of the PTX is not understood")
@@ -192,7 +192,7 @@ impl Display for Refusal {
             Refusal::Spins { line } => {
                 write!(
                     f,
-                    "it spins on memory: the loop at line {line} of the PTX ends by what other threads write"
+                    "it spins on memory: the loop at line {line} of the PTX waits for writes of other threads"
                 )
             }
             Refusal::Directive { name, line } => {

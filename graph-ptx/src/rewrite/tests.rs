@@ -276,7 +276,7 @@ fn what_cannot_be_one_launch_is_refused() {
         (
             ".global .u32 c = 0;\n.entry k(.param .u64 p) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; \
                 mov.u64 %rd2, c; st.global.u64 [%rd1], %rd2; ret; }",
-            "`c`, whose address it gives away",
+            "`c`, whose address escapes",
         ),
         (".const .u32 c;\n.entry k() { .reg .b32 %r; ld.const.u32 %r, [c]; ret; }", "constant data `c`"),
         (

@@ -92,7 +92,7 @@ fn unwritten(
             return refuse(variable.name, "which is written");
         }
         if kernel.variables_escaped.iter().any(is) {
-            return refuse(variable.name, "whose address it gives away");
+            return refuse(variable.name, "whose address escapes");
         }
     }
     Ok(())

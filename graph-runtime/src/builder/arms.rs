@@ -252,11 +252,9 @@ impl Program {
         if matches!(declared.origin, Origin::Alloc(at) if at > body) {
             return Ok(());
         }
-        let message = format!(
-            "`{}` comes from outside of this body, which the device may run or not, or again",
-            declared.name
-        );
-        let help = "its nodes keep their addresses: write both half-steps in one turn, or `copy`";
+        let message =
+            format!("`{}` is from outside of this body, which the device may skip or repeat", declared.name);
+        let help = "its nodes keep their addresses: write both half-steps in one iteration, or `copy`";
         Err(self.refuse(site, Code::CW001, &message, Some(help)))
     }
 

@@ -131,7 +131,7 @@ impl Program {
         if moved && !part.whole {
             let text = self.argument_text(argument);
             let message = format!("`{text}`, a part of a buffer, cannot be handed over");
-            let help = "lend it: write `&b` or `&mut b`";
+            let help = "borrow it: write `&b` or `&mut b`";
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));
         }
         if moved {

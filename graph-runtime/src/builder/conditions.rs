@@ -15,7 +15,7 @@ use super::program::{NextStatement, StatementSite};
 
 /// A buffer on which the device branches: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no buffer that the device can decide by",
+    message = "`{Self}` is not a buffer on which the device can branch",
     label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`"
 )]
 pub trait ToDecision {

@@ -270,7 +270,7 @@ values!(half::f16 half::bf16);
 /// A buffer for `fill` or `copy`: `&Handle`, `&mut Handle`, the same of a [`View`], or the result of
 /// [`Handle::read`] or [`Handle::write`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no buffer that is lent",
+    message = "`{Self}` is not a borrowed buffer",
     label = "a buffer is lent by `&b` or `&mut b`"
 )]
 pub trait ToBuffer {

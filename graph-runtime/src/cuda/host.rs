@@ -96,7 +96,7 @@ impl HostFaults {
         let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
             (Some(text), _) => (*text).to_owned(),
             (_, Some(text)) => text.clone(),
-            _ => "a value that is no text".to_owned(),
+            _ => "a value that is not a string".to_owned(),
         };
         // Dropping the payload runs the user's code, which may panic again.
         std::mem::forget(payload);

@@ -80,20 +80,20 @@ impl fmt::Display for CallFault {
             CallFault::Panicked(text) => write!(f, "the library call panicked: {text}"),
             CallFault::Nothing { parameter } => write!(
                 f,
-                "the library call enqueued nothing in its stream, and declares that it writes `{parameter}`; work in another stream is not part of the graph"
+                "the library call enqueued nothing in its stream, but declares that it writes `{parameter}`; work in another stream is not part of the graph"
             ),
             CallFault::Allocates => f.write_str(
                 "the library call allocates or frees memory in its stream; memory for a call is a parameter of it, `scratch: [T; len]`",
             ),
             CallFault::InBody { body } => write!(
                 f,
-                "the library call captured a host function, an event or a memory operation, which the body `{body}` does not hold"
+                "the library call captured a host function, an event or a memory operation, which the body `{body}` cannot contain"
             ),
             CallFault::Unjoined => f.write_str(
                 "the library call enqueued work in another stream, and its own stream does not wait for it",
             ),
             CallFault::Invalidated { said } => {
-                f.write_str("the library call did what cannot be captured, such as a wait on the host or an allocation")?;
+                f.write_str("the library call made a call that cannot be captured, such as a wait on the host or an allocation")?;
                 said.as_ref().map_or(Ok(()), |said| write!(f, ": {said}"))
             }
             CallFault::Ended => f.write_str("the library call ended the capture of its stream"),
@@ -101,7 +101,7 @@ impl fmt::Display for CallFault {
                 f.write_str("the library call enqueued work that does not come after what its stream waits for")
             }
             CallFault::Dangling => f.write_str(
-                "the library call added work to the graph that its stream does not wait for in the end",
+                "the library call added work to the graph, and its stream does not wait for it",
             ),
             CallFault::OtherContext => f.write_str("the library call left another context current"),
             CallFault::Resized { parameter, planned, now } => write!(
@@ -113,11 +113,11 @@ impl fmt::Display for CallFault {
             }
             CallFault::CollectiveInBody { body } => write!(
                 f,
-                "a collective cannot stand in the body `{body}`: the device of each rank decides alone, and the others would wait for ever for one that decides otherwise"
+                "a collective cannot be in the body `{body}`: each rank's device decides alone, and ranks that decide differently would wait for each other forever"
             ),
             CallFault::Crossed { device, text } => write!(
                 f,
-                "device {device} would wait for ever in `{text}`: on another device the same collective comes after what is behind it here"
+                "device {device} would wait forever in `{text}`: on another device, the same collective runs after work that follows it here"
             ),
             CallFault::NoCollective => f.write_str("the library call describes no collective"),
             CallFault::LentTwice { parameter } => {

@@ -36,7 +36,7 @@ pub enum ConfigFault {
         axis: char,
     },
     /// An extent that exceeds the device's limit.
-    #[error("the {part}'s {axis} is {extent}, and the device takes {max}")]
+    #[error("the {part}'s {axis} is {extent}, but the device supports at most {max}")]
     #[non_exhaustive]
     Extent {
         /// The grid or the block.
@@ -49,7 +49,7 @@ pub enum ConfigFault {
         max: u32,
     },
     /// A size of dynamic shared memory that does not fit into 32 bits.
-    #[error("a block with {bytes} bytes of shared memory is more than any device takes")]
+    #[error("a block with {bytes} bytes of shared memory exceeds the limit of every device")]
     #[non_exhaustive]
     LargeSharedMemory {
         /// The bytes.
@@ -59,7 +59,7 @@ pub enum ConfigFault {
     #[error("`per_item` of no items: a grid has at least one block")]
     NoItems,
     /// `per_item` of more items than a grid can have threads.
-    #[error("{items} items make {blocks} blocks, more than any device takes")]
+    #[error("{items} items need {blocks} blocks, which exceeds the limit of every device")]
     #[non_exhaustive]
     ManyItems {
         /// The number of items.
@@ -75,7 +75,7 @@ pub enum ConfigFault {
         required: [u32; 3],
     },
     /// A block with more threads than the device supports.
-    #[error("a block of {threads} threads, and the device takes {max}")]
+    #[error("a block of {threads} threads, but the device supports at most {max}")]
     #[non_exhaustive]
     Threads {
         /// The threads of the block.
@@ -84,7 +84,7 @@ pub enum ConfigFault {
         max: u32,
     },
     /// A block with more threads than the loaded kernel supports.
-    #[error("a block of {threads} threads, and `{kernel}` takes {max}")]
+    #[error("a block of {threads} threads, but `{kernel}` supports at most {max}")]
     #[non_exhaustive]
     ThreadsOfKernel {
         /// The threads of the block.
@@ -95,7 +95,7 @@ pub enum ConfigFault {
         max: u32,
     },
     /// A block that differs from the block that the kernel requires.
-    #[error("a block of {} threads, and `{kernel}` requires {}", dims_text(.block), dims_text(.required))]
+    #[error("a block of {} threads, but `{kernel}` requires {}", dims_text(.block), dims_text(.required))]
     #[non_exhaustive]
     RequiredBlock {
         /// The block.
@@ -107,7 +107,7 @@ pub enum ConfigFault {
     },
     /// A block that needs more registers than the device has.
     #[error(
-        "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, and the device has {max} registers a block"
+        "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, but the device has {max} registers per block"
     )]
     #[non_exhaustive]
     Registers {
@@ -122,7 +122,7 @@ pub enum ConfigFault {
     },
     /// More shared memory than the device has.
     #[error(
-        "{shared} bytes of shared memory and {own} of `{kernel}`'s own, and the device has {max} a block"
+        "{shared} bytes of dynamic and {own} of `{kernel}`'s static shared memory, but the device has {max} bytes per block"
     )]
     #[non_exhaustive]
     SharedMemory {
@@ -137,7 +137,7 @@ pub enum ConfigFault {
     },
     /// A kernel that needs a cluster size at launch.
     #[error(
-        "`{kernel}` has to be launched in clusters of a size given at the launch, which a launch configuration cannot say yet: give the size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
+        "`{kernel}` must be launched with a cluster size, which launch configurations do not support yet: set the size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
     )]
     #[non_exhaustive]
     UnsizedClusters {
@@ -145,7 +145,7 @@ pub enum ConfigFault {
         kernel: &'static str,
     },
     /// A kernel in clusters on a device that does not support clusters.
-    #[error("`{kernel}` is launched in clusters of blocks, which the device has not")]
+    #[error("`{kernel}` is launched in clusters, which the device does not support")]
     #[non_exhaustive]
     NoClusters {
         /// The kernel.
@@ -153,7 +153,7 @@ pub enum ConfigFault {
     },
     /// Clusters that are larger than the portable maximum.
     #[error(
-        "`{kernel}` requires clusters of {} blocks, and more than {max} are not on every device", dims_text(.cluster)
+        "`{kernel}` requires clusters of {} blocks, but only up to {max} are portable to every device", dims_text(.cluster)
     )]
     #[non_exhaustive]
     LargeClusters {
@@ -166,7 +166,7 @@ pub enum ConfigFault {
     },
     /// A grid that is not a multiple of the cluster size.
     #[error(
-        "a grid of {} blocks is no multiple of the clusters of {} that `{kernel}` requires", dims_text(.grid), dims_text(.cluster)
+        "a grid of {} blocks is not a multiple of the cluster size {} that `{kernel}` requires", dims_text(.grid), dims_text(.cluster)
     )]
     #[non_exhaustive]
     GridOfClusters {
@@ -178,7 +178,7 @@ pub enum ConfigFault {
         kernel: &'static str,
     },
     /// A kernel with a grid-wide barrier on a device without cooperative launches.
-    #[error("all blocks of `{kernel}` wait for each other, and the device has no cooperative launches")]
+    #[error("`{kernel}` synchronizes its whole grid, but the device does not support cooperative launches")]
     #[non_exhaustive]
     NotCooperative {
         /// The kernel.
@@ -186,7 +186,7 @@ pub enum ConfigFault {
     },
     /// A cooperative grid with more blocks than can be resident at once.
     #[error(
-        "all blocks of `{kernel}` wait for each other: {} are launched, and the device holds {max} of this size at one time", dims_text(.grid)
+        "`{kernel}` synchronizes its whole grid of {} blocks, but only {max} blocks of this size can be resident at once", dims_text(.grid)
     )]
     #[non_exhaustive]
     NotResident {
@@ -205,7 +205,7 @@ pub enum ConfigFault {
         blocks: u64,
     },
     /// `wait_value` or `write_value` on a part that is not exactly one element.
-    #[error("`{word}` takes one element, and this part of `{buffer}` has {len}")]
+    #[error("`{word}` takes one element, but this part of `{buffer}` has {len}")]
     #[non_exhaustive]
     OneElement {
         /// The keyword of the statement.
@@ -216,9 +216,7 @@ pub enum ConfigFault {
         len: u64,
     },
     /// A value that does not advance from launch to launch.
-    #[error(
-        "the step of `{word}` is 0, so that a launch would take the signal of the one before for its own"
-    )]
+    #[error("the step of `{word}` is 0, so a launch would mistake the previous launch's signal for its own")]
     #[non_exhaustive]
     NoStep {
         /// The keyword of the statement.
@@ -226,7 +224,7 @@ pub enum ConfigFault {
     },
     /// A value with a step so large that, modulo its range, it seems to go backwards.
     #[error(
-        "the step of `{word}` is {step}, half of the circle of its values or more, so that a launch would wait for a value behind the one before"
+        "the step of `{word}` is {step}, which is at least half of the range of its values: the next value would count as an earlier one"
     )]
     #[non_exhaustive]
     LongStep {
@@ -236,7 +234,7 @@ pub enum ConfigFault {
         step: u64,
     },
     /// A swap of two names whose buffers differ in length or element type.
-    #[error("`{one}` and `{other}` are not of one length and one element type")]
+    #[error("`{one}` and `{other}` differ in length or element type")]
     #[non_exhaustive]
     Unlike {
         /// One of them.

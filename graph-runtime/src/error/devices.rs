@@ -125,7 +125,7 @@ impl fmt::Display for DeviceFault {
             }
             DeviceFault::Body { at, device, decides } => write!(
                 f,
-                "{at} is on device {device}, and stands in a body that device {decides} decides about: all of a body is on one device"
+                "{at} is on device {device}, but it is in a body that runs on device {decides}: a body cannot span devices"
             ),
             DeviceFault::NoAccess { at, device, buffer, memory, reason } => {
                 let name = &buffer.name;
@@ -142,7 +142,7 @@ impl fmt::Display for DeviceFault {
             }
             DeviceFault::Output { at, device } => write!(
                 f,
-                "{at} leaves the graph, and is memory of device {device}: what leaves a graph is memory of its first device"
+                "{at} is an output in memory of device {device}: outputs must be in memory of the graph's first device"
             ),
             DeviceFault::Moved { at, built, device } => write!(
                 f,

@@ -19,7 +19,7 @@ pub enum SetterFault {
     #[error("decides a length or a range")]
     Size,
     /// A scalar whose value a library call was captured with.
-    #[error("is given to the library call {call}, which was captured with its value")]
+    #[error("is an argument of the library call {call}, which was captured with its value")]
     #[non_exhaustive]
     GivenToCall {
         /// The library call.
@@ -55,7 +55,7 @@ pub enum SetterFault {
         buffer: String,
     },
     /// A condition whose kernel keeps the address of a buffer.
-    #[error("decides by `{buffer}`, whose address its kernel keeps")]
+    #[error("branches on `{buffer}`, whose address its kernel keeps")]
     #[non_exhaustive]
     KeptByCondition {
         /// The buffer.
@@ -108,7 +108,7 @@ pub enum SetterFault {
 #[non_exhaustive]
 pub enum OutputFault {
     /// The previous launch's allocation was handed over and is still alive.
-    #[error("this output of the launch before still lives: another graph took it over and handed it on")]
+    #[error("this output of the previous launch is still alive: another graph took it over and passed it on")]
     StillLives,
     /// A launch has one handle for each output.
     #[error("this output has its handle already")]
@@ -156,7 +156,7 @@ pub enum ProfileFault {
 #[non_exhaustive]
 pub enum LoopFault {
     /// No bounded loop has this name.
-    #[error("no loop with a limit is called `{name}`: {}", listed(.known))]
+    #[error("no bounded loop is called `{name}`: {}", listed(.known))]
     #[non_exhaustive]
     Unknown {
         /// The name.
@@ -166,7 +166,7 @@ pub enum LoopFault {
     },
     /// Several loops have this name.
     #[error(
-        "{loops} loops with a limit are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
+        "{loops} bounded loops are called `{name}`: give each a label, as in `'solve: while go {{ .. }}`"
     )]
     #[non_exhaustive]
     Ambiguous {

@@ -77,7 +77,7 @@ pub enum ManagedFault {
     #[error("the range of managed memory is empty")]
     EmptyRange,
     /// A range that is out of bounds.
-    #[error("the range does not lie in the {len} elements of managed memory")]
+    #[error("the range is out of bounds for the {len} elements of managed memory")]
     #[non_exhaustive]
     OutOfRange {
         /// The number of elements.

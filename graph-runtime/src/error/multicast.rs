@@ -63,7 +63,7 @@ pub enum MulticastFault {
         what: &'static str,
     },
     /// A number of bytes that is not a multiple of the granularity.
-    #[error("{what}, {bytes} bytes, is no multiple of the granularity, {granularity} bytes")]
+    #[error("{what} ({bytes} bytes) is not a multiple of the granularity ({granularity} bytes)")]
     #[non_exhaustive]
     Misaligned {
         /// The size, offset or address.
@@ -74,7 +74,7 @@ pub enum MulticastFault {
         granularity: u64,
     },
     /// A part that is not inside of the object or the memory.
-    #[error("{bytes} bytes from {offset} on do not lie in {what} of {size} bytes")]
+    #[error("{bytes} bytes at offset {offset} are out of range for {what} of {size} bytes")]
     #[non_exhaustive]
     Outside {
         /// The object or the memory.

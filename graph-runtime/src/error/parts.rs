@@ -144,7 +144,7 @@ impl fmt::Display for ShortLaunch {
 /// A launch that is not proved to write all elements of a write-only parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
+    "{at}: cannot prove that `{kernel}` writes all elements of `{buffer}`, whose type has invalid bit patterns: {reason}"
 )]
 #[non_exhaustive]
 pub struct UnprovedLaunch {

@@ -88,7 +88,7 @@ pub enum PlanFault {
     #[error("{0}: an answer to another question")]
     OtherAnswer(Box<SourceLocation>),
     /// A graph function is run as a library call.
-    #[error("{0} is no library call")]
+    #[error("{0} is not a library call")]
     NoLibraryCall(String),
     /// A library call requests a parameter that it does not have.
     #[error("{at} has no parameter {index}")]

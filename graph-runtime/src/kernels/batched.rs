@@ -86,7 +86,7 @@ impl LoadedModule {
         text: &str,
     ) -> Result<(RawModule, Result<BatchedVariant, String>), String> {
         let raw = code::load(self.driver, self.context(), text).map_err(|(failure, log)| {
-            format!("the driver does not take many launches in one: {}", load_failure_line(failure, &log))
+            format!("the driver rejects the batched kernel: {}", load_failure_line(failure, &log))
         })?;
         let variant = || {
             let failed = |failure| Error::from(failure).to_string();
@@ -95,7 +95,7 @@ impl LoadedModule {
                 entry.and_then(|entry| BatchTable::new(&entry.parameters, wanted.capacity, wanted.shape));
             let table = Arc::new(table.ok_or("the parameters of the launches do not fit into one table")?);
             let function = self.driver.function(raw, name).map_err(failed)?;
-            let function = function.ok_or("the driver does not find many launches in one")?;
+            let function = function.ok_or("the driver does not find the batched kernel")?;
             let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
             let info = FunctionInfo::query(self.driver, function, required).map_err(failed)?;
             Ok(BatchedVariant { info, table })

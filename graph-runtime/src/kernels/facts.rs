@@ -214,7 +214,7 @@ impl<'t> DeviceTarget<'t> {
                 continue;
             };
             if allowed.batches && kernel.takes_tables() {
-                facts.left_alone.insert(left(Change::Batching, &"it is given a table of pointers"));
+                facts.left_alone.insert(left(Change::Batching, &"it takes a table of pointers"));
             } else if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {

@@ -54,7 +54,7 @@ impl BatchRequirements {
         if info.max_threads < self.threads {
             let (most, threads) = (info.max_threads, self.threads);
             return Err(Unfit::Refused(format!(
-                "many launches in one take blocks of {most} threads at most, not of {threads}"
+                "the batched kernel supports blocks of up to {most} threads, not {threads}"
             )));
         }
         driver.copy_attributes(self.own.function, info.function).map_err(failed)?;

@@ -56,7 +56,7 @@ impl LoadedModule {
             };
             entry.fusing.get_or_init(|| {
                 if kernel.shares_state() {
-                    return Err("it uses a variable which is written".to_owned());
+                    return Err("it uses a module variable that some kernel writes".to_owned());
                 }
                 let facts = rewrite::fusible(module, kernel.entry).map_err(|why| why.to_string())?;
                 let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();
@@ -85,10 +85,10 @@ impl LoadedModule {
     fn fusing(&self, kernel: &'static Kernel) -> Option<Result<Arc<OutlinedKernel>, String>> {
         let entry = self.entry(kernel.entry)?;
         if kernel.absent != 0 {
-            return Some(Err("a launch of it gives none for an optional buffer".to_owned()));
+            return Some(Err("a launch of it omits an optional buffer".to_owned()));
         }
         if kernel.takes_tables() {
-            return Some(Err("it is given a table of pointers".to_owned()));
+            return Some(Err("it takes a table of pointers".to_owned()));
         }
         if entry.fusing.get().is_none() {
             self.outline(&[kernel]);
@@ -132,7 +132,7 @@ impl LoadedModule {
         }
         .map_err(|why| why.to_string())?;
         let raw = code::load(self.driver, self.context(), &text).map_err(|(failure, log)| {
-            format!("the driver does not take the fused kernel: {}", load_failure_line(failure, &log))
+            format!("the driver rejects the fused kernel: {}", load_failure_line(failure, &log))
         })?;
         let failed = |failure| Error::from(failure).to_string();
         let loaded = self.driver.function(raw, &name).map_err(failed).and_then(|function| {
@@ -304,7 +304,7 @@ fn check_resources(
     if fused.max_threads < threads {
         let most = fused.max_threads;
         return Err(UnfitChain::Refused(format!(
-            "the fused kernel takes blocks of {most} threads at most, not of {threads}"
+            "the fused kernel supports blocks of up to {most} threads, not {threads}"
         )));
     }
     let local = parts.iter().map(|part| part.local).max().unwrap_or(0);
@@ -326,7 +326,7 @@ fn check_resources(
             let FunctionInfo { registers, shared: own, .. } = fused;
             let bytes = own.saturating_add(shared);
             return Err(UnfitChain::Slower(format!(
-                "of the fused kernel a multiprocessor holds {of_fused} blocks, and {of_part} are needed: it \
+                "a multiprocessor holds {of_fused} blocks of the fused kernel, but {of_part} are needed: it \
                 takes {registers} registers a thread and {bytes} bytes of shared memory"
             )));
         }

@@ -499,9 +499,9 @@ macro_rules! refusals {
 }
 refusals! {
     /// `&b` for a parameter that is written.
-    WriteMut: "this argument is lent by `&`, and its parameter is written", "write `&mut` in place of `&`";
+    WriteMut: "this argument is passed by `&`, but its parameter is written", "write `&mut` in place of `&`";
     /// `&mut b` for a parameter that is only read.
-    WriteShared: "this argument is lent by `&mut`, and its parameter is only read", "write `&` in place of `&mut`";
+    WriteShared: "this argument is passed by `&mut`, but its parameter is only read", "write `&` in place of `&mut`";
     /// `&b`, `&mut b` or `b` for a parameter that is updated by atomics.
     WriteAtomic: "the parameter of this argument is declared as `&[Atomic<{Self}>; _]`",
         "write `atomic(&mut b)` with this buffer";
@@ -509,13 +509,13 @@ refusals! {
     NotAtomic: "`atomic` does not fit a parameter that is not declared as `&[Atomic<{Self}>; _]`",
         "write `&b` or `&mut b` with this buffer";
     /// `&b` or `&mut b` for a parameter that consumes the allocation.
-    WriteName: "this argument is lent, and its parameter `[{Self}; _]` takes an allocation over",
+    WriteName: "this argument is borrowed, but its parameter `[{Self}; _]` takes ownership of an allocation",
         "write the bare name of an allocation",
         "an argument of the graph function itself is handed over only if it is declared as `[{Self}; len]`";
     /// `b` for a parameter that is only read.
-    LendShared: "this argument hands its allocation over, and its parameter borrows", "write `&` before it";
+    LendShared: "this argument moves its allocation, but its parameter borrows it", "write `&` before it";
     /// `b` for a parameter that is written.
-    LendMut: "this argument hands its allocation over, and its parameter borrows", "write `&mut` before it";
+    LendMut: "this argument moves its allocation, but its parameter borrows it", "write `&mut` before it";
     /// A buffer with unwritten elements for a parameter that is read.
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",

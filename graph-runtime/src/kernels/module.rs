@@ -144,7 +144,7 @@ impl Module {
 }
 
 /// The reason why kernels are loaded without the wait.
-const AS_WRITTEN: &str = "the file is loaded as it is written for another graph, and it has variables";
+const AS_WRITTEN: &str = "another graph has loaded the file unmodified, and it has variables";
 
 /// A loaded part of a file.
 #[derive(Debug)]
@@ -307,7 +307,7 @@ impl LoadedModule {
                 Err((failure, log)) if kernels.has(name) => {
                     let why = load_failure_line(failure, &log);
                     *reason = Some(format!(
-                        "the driver does not take the file with the wait in front of its kernels: {why}"
+                        "the driver rejects the file with the wait added to its kernels: {why}"
                     ));
                 }
                 Err(_) => {}

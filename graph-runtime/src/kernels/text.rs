@@ -89,7 +89,9 @@ pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed)
     let ask = |attribute| driver.device_attribute(ctx, attribute);
     match (ask(75), ask(76)) {
         (Ok(9..), _) if driver.has_programmatic_edges() => Ok(()),
-        (Ok(9..), _) => Err("the driver has no programmatic edges, which came with CUDA 12.3".to_owned()),
+        (Ok(9..), _) => {
+            Err("the driver does not support programmatic edges, which need CUDA 12.3".to_owned())
+        }
         (Ok(major), Ok(minor)) => {
             Err(format!("the device has compute capability {major}.{minor}, and 9.0 is needed"))
         }

@@ -87,7 +87,7 @@ pub fn enter(name: &'static str, newer: bool, kind: CallKind, body: &mut dyn FnM
         Ok(Ok(())) => Status::SUCCESS.0,
         Ok(Err(status)) => status.0,
         Err(_) => {
-            print(&format!("`{name}` met a fault of the simulator itself, shown above"));
+            print(&format!("`{name}` failed because of a bug in the simulator, shown above"));
             Status::UNKNOWN.0
         }
     }

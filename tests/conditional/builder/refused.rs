@@ -91,11 +91,11 @@ fn outer_names_keep_their_memory() {
     let (mut b, go, x) = start(&device);
     let h = b.named("h").alloc::<u32>(8);
     b.fill(h.write(), 1).expect("a fill");
-    let text = "`h` comes from outside of this body, which the device may run or not, or again";
+    let text = "`h` is from outside of this body, which the device may skip or repeat";
     says(
         b.if_(&go, |b| b.free(h)),
         line!(),
-        &["CW001", text, "write both half-steps in one turn, or `copy`"],
+        &["CW001", text, "write both half-steps in one iteration, or `copy`"],
     );
     says(
         b.while_(&go, |b| b.call(super::results::taken::taken {}, (h, x.write()))),

@@ -28,7 +28,7 @@ fn unwritten_memory_is_not_read() {
             line,
             &format!(
                 "CW101: `h` is read by `axpy`, but nothing has written it\n= note: `h` is allocated on line \
-                 {declared}, and fresh memory has no contents\n= help: write `h` first: with `fill`, `copy`, or a \
+                 {declared}, and new memory is uninitialised\n= help: write `h` first: with `fill`, `copy`, or a \
                  launch whose parameter is `&mut [MaybeUninit<T>; _]`"
             ),
         ),
@@ -81,7 +81,7 @@ fn lives_are_kept() {
             line,
             &format!(
                 "CW102: `h` is used by `copy` after it is freed\n= note: `free(h)` on line {freed} comes before\n= \
-                 help: move the `free` after the last use, or delete it: the free is placed by itself"
+                 help: move the `free` after the last use, or delete it: cuweave places the free"
             ),
         ),
     );

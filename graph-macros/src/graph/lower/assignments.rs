@@ -159,7 +159,7 @@ fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<(Ident, V
         )),
         _ => Err(lowering.refuse(
             expr,
-            "only the names of whole allocations stand for another buffer",
+            "only names of whole allocations can be rebound to another buffer",
             "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy(&b, &mut a);`",
         )),
     }
@@ -177,7 +177,7 @@ fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View
     }
     Err(lowering.refuse(
         at,
-        "the two allocations are not of one length and one element type",
+        "the two allocations differ in length or element type",
         "allocate both with the same expression: the length of the longest, of which launches take ranges, `&h[..n]`; or keep \
          buffers of several lengths in records",
     ))

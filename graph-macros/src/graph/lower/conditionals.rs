@@ -224,7 +224,7 @@ fn device_loop(
             _ => {
                 return Err(lowering.refuse(
                     &limit,
-                    "`#[at_most(n)]` takes one number of turns, from 1 on",
+                    "`#[at_most(n)]` takes one number of iterations, at least 1",
                     "write it once, as in `#[at_most(1000)]`",
                 ));
             }
@@ -268,7 +268,7 @@ fn register_loop_label(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWh
         return Err(lowering.refuse(
             &each.cond,
             &format!("two loops with a limit are labelled `'{label}`"),
-            "give each a label of its own: the exec returns the turns of a loop by its label",
+            "give each a label of its own: the exec returns the iterations of a loop by its label",
         ));
     }
     Ok(())
@@ -429,8 +429,8 @@ pub(super) fn reject_outer_buffer(
     let name = lowering.program.buffer(buffer).name.to_string();
     Err(lowering.refuse(
         at,
-        &format!("`{name}` comes from outside of this body, which the device may run or not, or again"),
-        "its nodes keep their addresses: write both half-steps in one turn, or `copy`",
+        &format!("`{name}` is from outside of this body, which the device may skip or repeat"),
+        "its nodes keep their addresses: write both half-steps in one iteration, or `copy`",
     ))
 }
 

@@ -51,7 +51,7 @@ pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option
         lowering.report.error(at.span(), Code::CW001, message, &[], Some(help));
     };
     if let Some(second) = others.first() {
-        refuse(second, "`#[on(..)]` stands twice", "delete one of the two: all of it is on one device");
+        refuse(second, "`#[on(..)]` is given twice", "delete one of the two: all of it is on one device");
         return None;
     }
     const NUMBER: &str = "`#[on(..)]` takes the number of a device";

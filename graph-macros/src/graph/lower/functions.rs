@@ -209,7 +209,7 @@ fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> 
             return Err(lowering.refuse(
                 argument,
                 "a part of a buffer cannot be handed over",
-                "lend it: write `&b` or `&mut b`",
+                "borrow it: write `&b` or `&mut b`",
             ));
         }
         reject_outer_buffer(lowering, argument, view.buffer)?;

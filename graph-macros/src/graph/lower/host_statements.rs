@@ -98,7 +98,7 @@ pub(super) fn reject_in_device_body(
     let Some(body) = lowering.nesting.body() else { return Ok(()) };
     let message = format!("{what} cannot stand in the body of an `if`, `while` or `match` on a buffer");
     let notes: Vec<String> = arm_text(lowering, body).into_iter().collect();
-    let help = "the device runs such a body by itself: write the statement before it or behind it";
+    let help = "the device runs such a body by itself: write the statement before it or after it";
     Err(lowering.refuse_with(at, &message, &notes, help))
 }
 

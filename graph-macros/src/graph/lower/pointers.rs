@@ -120,7 +120,7 @@ fn written_list(lowering: &mut Lowering<'_>, array: &ExprArray) -> LowerResult<O
             return Ok(Some(BorrowedList { table, borrow, elements, span: array.span() }));
         }
     };
-    Err(lowering.refuse(array, "these buffers are no table of pointers", help))
+    Err(lowering.refuse(array, "these buffers cannot form a table of pointers", help))
 }
 
 /// Lowers the statements that create the table of pointers of a list.

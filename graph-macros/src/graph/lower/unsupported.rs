@@ -23,18 +23,18 @@ pub(super) fn expression(expr: &Expr, named: bool) -> UnsupportedSyntax {
     match expr {
         Expr::While(_) => refused(
             "`while` on scalars is",
-            "write `for i in 0..n` with a scalar: the number of turns is known when the graph is built; the device decides about \
+            "write `for i in 0..n` with a scalar: the number of iterations is known when the graph is built; the device decides about \
              `while flag`, where `flag` is a buffer `[u32; 1]`",
         ),
         Expr::Loop(_) => refused(
             "`loop` is",
-            "write `for i in 0..n` with a scalar: the number of turns is known when the graph is built",
+            "write `for i in 0..n` with a scalar: the number of iterations is known when the graph is built",
         ),
         Expr::Break(_) => refused(
             "`break` is",
             "end the range of the loop where it would leave, or put statements in an `if`",
         ),
-        Expr::Continue(_) => refused("`continue` is", "put the rest of the turn in an `if`"),
+        Expr::Continue(_) => refused("`continue` is", "put the rest of the iteration in an `if`"),
         Expr::Return(_) => refused(
             "`return` is",
             "put statements in an `if`, and end the body with the names of the allocations that it returns",

@@ -23,7 +23,7 @@ pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<O
             Some(Binding::View(view)) => Ok(Some(view.clone())),
             Some(Binding::Unknown) => Err(Reported),
             Some(Binding::Moved(to, _)) => {
-                let message = format!("the buffer of this name is called `{to}` since");
+                let message = format!("this name was moved from: its buffer is now called `{to}`");
                 Err(lowering.refuse(
                     expr,
                     &message,

@@ -48,7 +48,7 @@ pub(super) fn module<'a>(parser: &mut Parser<'a>) -> Result<Module<'a>, Error> {
                     _ => return Err(parser.error("the address size is 32 or 64")),
                 };
             }
-            ".version" => return Err(parser.error("`.version` stands first, and once")),
+            ".version" => return Err(parser.error("`.version` must come first, and only once")),
             _ if parser.is(b';') => parser.advance()?,
             _ => item(parser, &mut module.items)?,
         }

@@ -326,7 +326,7 @@ fn message(payload: Box<dyn Any + Send>) -> String {
     let text = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(text), _) => (*text).to_owned(),
         (_, Some(text)) => text.clone(),
-        _ => "a value that is no text".to_owned(),
+        _ => "a value that is not a string".to_owned(),
     };
     // Dropping a payload may panic again.
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {

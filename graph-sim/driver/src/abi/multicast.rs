@@ -154,7 +154,7 @@ driver_calls! {
         if state.memory.unbind_multicast(handle, device, offset as u64, size as u64)?.is_none() {
             drop(state);
             let text = format!(
-                "`cuMulticastUnbind` of {size} bytes at {offset}, which are no binding of device {device}"
+                "`cuMulticastUnbind` of {size} bytes at {offset}, which is not a binding of device {device}"
             );
             return Err(report("multicast-unbind", Status::INVALID_VALUE, text));
         }

@@ -102,7 +102,7 @@ fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Operation> 
             return Err(log::log_error(
                 Status::INVALID_DEVICE,
                 format!(
-                    "an alloc node of memory of device {device} with access for device {peer}, which is no peer"
+                    "an alloc node of memory of device {device} with access for device {peer}, which is not a peer"
                 ),
             ));
         }

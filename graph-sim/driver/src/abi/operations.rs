@@ -28,7 +28,7 @@ fn operation(p: &CUstreamBatchMemOpParams) -> Result<Option<MemoryOperation>> {
     if bytes == 8 && !device().has_wide_memory_operations() {
         return Err(log::log_error(
             Status::NOT_SUPPORTED,
-            "a memory operation of eight bytes, which this device lacks",
+            "a 64-bit memory operation, which this device does not support",
         ));
     }
     if p.address == 0 || !p.address.is_multiple_of(bytes) {

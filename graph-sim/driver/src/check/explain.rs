@@ -51,9 +51,10 @@ pub(super) fn why_unordered(
         return "an edge from one to the other is missing".to_owned();
     }
     if pre_wait {
-        return "a programmatic edge orders only what is behind the wait".to_owned();
+        return "a programmatic edge orders only accesses after the wait".to_owned();
     }
-    "a kernel between them, behind a programmatic edge, ends without `griddepcontrol.wait`".to_owned()
+    "a kernel between them, after a programmatic edge, ends without executing `griddepcontrol.wait`"
+        .to_owned()
 }
 
 #[cfg(test)]

@@ -63,8 +63,8 @@ impl Checker<'_> {
         if at < end && self.reported.insert((node, usize::MAX - arena as usize)) {
             let name = (self.names)(node);
             let whose = match self.users.buffer_at(node, at) {
-                Some(buffer) => format!("buffer {buffer}, which it is not given"),
-                None => format!("{}, outside of all buffers that it is given", place(at)),
+                Some(buffer) => format!("buffer {buffer}, of which it is not a user"),
+                None => format!("{}, outside all buffers of which it is a user", place(at)),
             };
             let text = format!("node {name} {} address {at:#x}, in {whose}", access_word(flags));
             self.reports.push(Report {

@@ -40,7 +40,7 @@ impl GraphDefinitions {
     fn check_handle(&self, graph: u64, p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result {
         let no = |what: &str| Err(log::log_error(Status::INVALID_VALUE, what));
         let Some(handle) = self.conditions.get(p.handle) else {
-            return no("a conditional node without a conditional handle");
+            return no("a conditional node with an unknown handle");
         };
         if handle.node.is_some() {
             return no("a conditional handle that another node has already");
@@ -177,7 +177,10 @@ pub(super) fn check_copy_memory(state: &mut State, exec: u64, node: u64, new: &O
 fn kind_of(p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result<ConditionalKind> {
     let version = config().version;
     if version < CONDITIONALS_SINCE {
-        return Err(log::log_error(Status::NOT_SUPPORTED, "conditional nodes are newer than this driver"));
+        return Err(log::log_error(
+            Status::NOT_SUPPORTED,
+            "conditional nodes need a newer CUDA version than the simulated one",
+        ));
     }
     let kind = match p.kind {
         CONDITIONAL_IF => ConditionalKind::If,
@@ -193,6 +196,9 @@ fn kind_of(p: &CUDA_CONDITIONAL_NODE_PARAMS) -> Result<ConditionalKind> {
     match fits {
         true if p.size > MAX_BODIES => Err(Status::OUT_OF_MEMORY),
         true => Ok(kind),
-        false => Err(log::log_error(Status::INVALID_VALUE, "a number of bodies that such nodes cannot have")),
+        false => Err(log::log_error(
+            Status::INVALID_VALUE,
+            "an invalid number of bodies for this type of conditional node",
+        )),
     }
 }

@@ -25,7 +25,7 @@ impl GraphDefinitions {
         for &(node, data) in dependencies {
             let entry = self.node(node)?;
             if entry.graph != graph || !seen.insert(node) {
-                let what = "a dependency that is of another graph, or there twice";
+                let what = "a dependency on a node of another graph, or a duplicate one";
                 return Err(log::log_error(Status::INVALID_VALUE, what));
             }
             check_edge(&entry.op, data, to)?;
@@ -177,7 +177,7 @@ fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
         return Ok(state.definitions.graph_mut(graph)?.place.free(address));
     }
     if state.definitions.graph(graph)?.place.can_free_elsewhere(address) {
-        return Err(no("which a node of another graph frees"));
+        return Err(no("which a node of another graph already frees"));
     }
     let owner = state.definitions.graphs.iter().find(|(_, other)| other.place.can_free_elsewhere(address));
     if let Some(owner) = owner.map(|(owner, _)| owner) {
@@ -188,7 +188,7 @@ fn plan_free(state: &mut State, graph: u64, address: u64) -> Result<usize> {
         if !left.is_some_and(
             |found| matches!(found.kind, AllocationKind::Graph(node) if nodes.get(node).is_none()),
         ) {
-            return Err(no("where no alloc node's allocation is that no node frees yet"));
+            return Err(no("which is not the address of an unfreed allocation of an alloc node"));
         }
     }
     Ok(state.definitions.graph_mut(graph)?.place.free(address))
@@ -387,7 +387,7 @@ fn check_edge(from: &Operation, data: CUgraphEdgeData, to: Option<&Operation>) -
     };
     let valid = data.kind <= PROGRAMMATIC && ports && data.to_port == 0 && data.reserved == [0; 5];
     if !valid {
-        return Err(log::log_error(Status::INVALID_VALUE, "edge data that no edge may carry"));
+        return Err(log::log_error(Status::INVALID_VALUE, "invalid edge data"));
     }
     // Documented for compute capability 9.0 and newer. The error code of older devices is not documented.
     if programmatic && !device().has_programmatic_launch() {

@@ -63,7 +63,7 @@ pub fn instantiate(
     let known =
         INSTANTIATE_AUTO_FREE | INSTANTIATE_UPLOAD | INSTANTIATE_DEVICE_LAUNCH | INSTANTIATE_NODE_PRIORITY;
     if flags & !known != 0 || flags & INSTANTIATE_AUTO_FREE != 0 && flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
-        return refuse(Status::INVALID_VALUE, "instantiation flags that do not go together");
+        return refuse(Status::INVALID_VALUE, "instantiation flags that exclude each other");
     }
     if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
         return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
@@ -153,7 +153,7 @@ pub fn update_node(state: &mut State, exec: u64, node: u64, op: Operation) -> Re
     let old = state.exec_mut(exec)?.find(node)?;
     let result = check_update(&old.op, &op);
     if result != UpdateResult::Success {
-        let what = "parameters that an instance's node cannot be given";
+        let what = "parameters that cannot be changed in an instance";
         return Err(log::log_error(Status::INVALID_VALUE, what));
     }
     let op = keep_attributes(&old.op, op);

@@ -63,7 +63,7 @@ impl LaunchData {
             _ => false,
         };
         let at = self.nodes.iter().position(|node| holds(&node.op))?;
-        Some(format!("the allocation of node {}, outside of its life", self.names[at]))
+        Some(format!("the allocation of node {}, outside its lifetime", self.names[at]))
     }
 }
 

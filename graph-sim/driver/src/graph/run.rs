@@ -60,7 +60,7 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<La
         }
     }
     if !left.is_empty() && !auto_free {
-        let what = format!("the allocation at {:#x} of the launch before still lives", left[0]);
+        let what = format!("the allocation at {:#x} of the previous launch is still live", left[0]);
         return Err(log::log_error(Status::INVALID_VALUE, what));
     }
     own.sort_unstable();
@@ -68,7 +68,7 @@ fn prepare(state: &mut State, exec: u64, context: u64, stream: u64) -> Result<La
         let lives =
             state.memory.at(address).is_some_and(|found| matches!(found.kind, AllocationKind::Graph(_)));
         if !lives {
-            let what = format!("a free node's allocation at {address:#x} does not live");
+            let what = format!("a free node frees {address:#x}, which is not a live allocation");
             return Err(log::log_error(Status::INVALID_VALUE, what));
         }
     }

@@ -127,12 +127,12 @@ impl Placement {
     /// of all parts. Holes of different reserved ranges are never adjacent, since reserved ranges have gaps
     /// between them.
     fn insert_free_range(&mut self, mut address: u64, mut bytes: u64, mut freed: NodeSet, device: usize) {
-        if let Some((&before, hole)) = self.free_ranges.range(..address).next_back() {
-            if before + hole.bytes == address {
-                freed.join(&hole.freed);
-                (address, bytes) = (before, hole.bytes + bytes);
-                self.free_ranges.remove(&before);
-            }
+        if let Some((&before, hole)) = self.free_ranges.range(..address).next_back()
+            && before + hole.bytes == address
+        {
+            freed.join(&hole.freed);
+            (address, bytes) = (before, hole.bytes + bytes);
+            self.free_ranges.remove(&before);
         }
         if let Some(hole) = self.free_ranges.get(&(address + bytes)) {
             freed.join(&hole.freed);

@@ -26,5 +26,5 @@ pub fn explain(state: &State, context: u64, found: &Allocation) -> String {
     if can_access(state, context, found) || found.device == own.device {
         return String::new();
     }
-    format!(", memory of device {}, to which device {} was given no access", found.device, own.device)
+    format!(", memory of device {}, to which device {} has no access", found.device, own.device)
 }

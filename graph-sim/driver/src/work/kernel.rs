@@ -57,7 +57,7 @@ pub fn check(state: &State, launch: &KernelLaunch) -> Result {
     {
         return no(
             Status::INVALID_VALUE,
-            format!("a block of {threads} threads, which its directives rule out"),
+            format!("a block of {threads} threads, which its PTX directives forbid"),
         );
     }
     if launch.shared > function.dynamic_shared
@@ -67,7 +67,10 @@ pub fn check(state: &State, launch: &KernelLaunch) -> Result {
     }
     if let Some(cluster) = cluster(launch, kernel) {
         if !device().has_clusters() {
-            return no(Status::INVALID_CLUSTER_SIZE, "a cluster, and the device has none".to_owned());
+            return no(
+                Status::INVALID_CLUSTER_SIZE,
+                "a cluster, which the device does not support".to_owned(),
+            );
         }
         let size = cluster.iter().fold(1u64, |size, &extent| size.saturating_mul(u64::from(extent)));
         let divides = launch
@@ -79,7 +82,7 @@ pub fn check(state: &State, launch: &KernelLaunch) -> Result {
             return no(Status::INVALID_CLUSTER_SIZE, "a cluster that does not divide the grid".to_owned());
         }
     } else if kernel.explicit_cluster {
-        return no(Status::INVALID_CLUSTER_SIZE, "no cluster, and it asks for one".to_owned());
+        return no(Status::INVALID_CLUSTER_SIZE, "no cluster, although its PTX requires one".to_owned());
     }
     check_residency(state, launch)
 }
@@ -230,7 +233,7 @@ impl interp::GlobalMemory for KernelMemory<'_> {
     fn set_condition(&self, handle: u64, value: u32, by: ConditionSetter) -> std::result::Result<(), String> {
         let Some(condition) = self.conditions.and_then(|conditions| conditions.get(handle)) else {
             return Err(format!(
-                "`cudaGraphSetConditional` of {handle:#x}, which is no condition of this graph"
+                "`cudaGraphSetConditional` of {handle:#x}, which is not a condition of this graph"
             ));
         };
         if condition.context != self.context {

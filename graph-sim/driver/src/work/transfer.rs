@@ -94,7 +94,7 @@ pub fn report_unwritten(
     let place = place.unwrap_or_else(|| "memory".to_owned());
     let count = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
     let text =
-        format!("{who} brings {count} to the host that nothing wrote; address {first:#x} is in {place}");
+        format!("{who} copies {count} to the host that were never written; address {first:#x} is in {place}");
     let status = if config().strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
     let nodes = node.map(str::to_owned).into_iter().collect();
     let report = Report { kind: "uninitialised-read", status, nodes, text };

@@ -50,12 +50,10 @@ pub fn run(
                 {
                     let text = match semaphore.counts {
                         true => format!(
-                            "node {name} signals a timeline with {value}, which is at {}",
+                            "node {name} signals a timeline semaphore with {value}, but its value is already {}",
                             semaphore.value
                         ),
-                        false => format!(
-                            "node {name} signals a semaphore that is signalled and that nothing has waited for"
-                        ),
+                        false => format!("node {name} signals a semaphore that is already signalled"),
                     };
                     result = Err(report("semaphore", Status::LAUNCH_FAILED, name, text));
                 }
@@ -94,7 +92,7 @@ pub fn check(state: &State, op: &Operation) -> Result {
         let what = match kind {
             Some(AllocationKind::Device | AllocationKind::Pinned | AllocationKind::Registered) => continue,
             Some(AllocationKind::Managed) => "managed memory",
-            Some(_) => "memory that is allocated in stream order, or is no allocation of a device",
+            Some(_) => "stream-ordered memory, or memory that is not a device allocation",
             None => "no live allocation",
         };
         let what = format!("a batch memory operation at {:#x}, in {what}", operation.address);
@@ -223,8 +221,8 @@ pub fn poll_until(mut state: StateGuard, mut ready: impl FnMut(&mut State) -> bo
 
 fn deadlock(state: &State, name: &str, what: &str) -> Report {
     let text = format!(
-        "node {name} waits for {what}, and nothing has ended the wait for {} ms: nobody answers, or what does \
-         is enqueued behind this work, which the simulator does when it is enqueued",
+        "node {name} waits for {what}, and the wait did not end within {} ms: nothing ends it, or the operation that would \
+         is enqueued after this one, while the simulator executes work as it is enqueued",
         state.options.wait_timeout_ms
     );
     report("deadlock", Status::LAUNCH_TIMEOUT, name, text)

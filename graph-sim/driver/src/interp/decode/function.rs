@@ -86,7 +86,7 @@ fn decode<'d, 'm>(decoder: &mut Decoder<'d, 'm>, statements: &'d [Statement<'m>]
             *target = at;
             Ok(())
         }
-        None => Err("a branch to something that is no label".to_owned()),
+        None => Err("a branch to an operand that is not a label".to_owned()),
     };
     for inst in &mut decoder.code.insts[start..] {
         match &mut inst.op {

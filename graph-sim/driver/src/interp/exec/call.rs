@@ -126,7 +126,7 @@ pub fn call(
                 let offset = address.wrapping_sub(CODE);
                 let number = u32::try_from(offset / 16).unwrap_or(u32::MAX);
                 if !offset.is_multiple_of(16) || number as usize >= program.functions.len() {
-                    let what = format!("call of {address:#x}, which is no function");
+                    let what = format!("call of {address:#x}, which is not the address of a function");
                     return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
                 }
                 number

@@ -22,9 +22,11 @@ pub fn arrive(
     let first = active.trailing_zeros();
     let number = warp.row(base, id)[first as usize];
     if number as usize >= block.barriers.len() {
-        return Err(
-            LaneFault::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
-        );
+        return Err(LaneFault::new(
+            FaultKind::Barrier,
+            format!("barrier {number} does not exist: there are 16"),
+        )
+        .of_lane(first));
     }
     let whole = block.threads.next_multiple_of(32);
     let expected = match count {

@@ -163,7 +163,7 @@ impl Warp {
         (
             lane,
             format!(
-                "lanes {here:#010x} wait for others of their mask, which never get there; {:#010x} live",
+                "lanes {here:#010x} wait at a collective that other lanes of their mask never reach; live lanes: {:#010x}",
                 self.live
             ),
         )
