@@ -23,8 +23,8 @@ unsafe extern "ptx-kernel" {
     );
     /// p = r + beta p, where beta = next / rr
     fn direction(p: &mut [f32; n], r: &[f32; n], rr: &[f32; 1], next: &[f32; 1], n: u32);
-    /// rr = next; go = next > limit; turns += 1
-    fn decide(next: &[f32; 1], rr: &mut [f32; 1], go: &mut [u32; 1], turns: &mut [u32; 1], limit: f32);
+    /// rr = next; go = next > limit; iterations += 1
+    fn decide(next: &[f32; 1], rr: &mut [f32; 1], go: &mut [u32; 1], iterations: &mut [u32; 1], limit: f32);
 }
 
 /// Solves A x = b, where b is not 0, until the square of the residual is at most `limit`.
@@ -35,12 +35,12 @@ fn solve(
     limit: f32,
     b: &[f32; n],
     x: &mut [MaybeUninit<f32>; n],
-    turns: &mut [MaybeUninit<u32>; 1],
+    iterations: &mut [MaybeUninit<u32>; 1],
 ) {
     let (r, p, rr) = residual(n, &b);
     let go = alloc::<u32>(1);
     fill(&mut x, 0.0);
-    fill(&mut turns, 0);
+    fill(&mut iterations, 0);
     fill(&mut go, 1);
     #[at_most(10_000)]
     while go {
@@ -52,7 +52,7 @@ fn solve(
         advance[per_item(n)](&mut x, &mut r, &p, &q, &rr, &pq, n);
         inner[(1, 256)](&r, &r, &mut next, n);
         direction[per_item(n)](&mut p, &r, &rr, &next, n);
-        decide[(1, 1)](&next, &mut rr, &mut go, &mut turns, limit);
+        decide[(1, 1)](&next, &mut rr, &mut go, &mut iterations, limit);
     }
 }
 
@@ -72,7 +72,7 @@ fn residual(n: u32, b: &[f32; n]) -> ([f32; n], [f32; n], [f32; 1]) {
 fn plain(diagonal: f64, limit: f64, b: &[f64]) -> (Vec<f64>, u32) {
     let n = b.len();
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
-    let (mut x, mut r, mut p, mut turns) = (vec![0.0; n], b.to_vec(), b.to_vec(), 0);
+    let (mut x, mut r, mut p, mut iterations) = (vec![0.0; n], b.to_vec(), b.to_vec(), 0);
     let mut rr = dot(&r, &r);
     while rr > limit {
         let at =
@@ -88,9 +88,9 @@ fn plain(diagonal: f64, limit: f64, b: &[f64]) -> (Vec<f64>, u32) {
             p[i] = r[i] + next / rr * p[i];
         }
         rr = next;
-        turns += 1;
+        iterations += 1;
     }
-    (x, turns)
+    (x, iterations)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -100,19 +100,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (n, diagonal, limit) = (1_000_u32, 2.1_f32, 1e-6_f32);
     let right: Vec<f32> = (0..n).map(|i| (i % 17) as f32 / 8.0 - 1.0).collect();
     let b = stream.clone_htod(&right)?;
-    let (mut x, mut turns) = (stream.alloc_zeros::<f32>(n as usize)?, stream.alloc_zeros::<u32>(1)?);
+    let (mut x, mut iterations) = (stream.alloc_zeros::<f32>(n as usize)?, stream.alloc_zeros::<u32>(1)?);
     {
-        let graph = solve(&ctx, n, diagonal, limit, &b, &mut x, &mut turns)?;
+        let graph = solve(&ctx, n, diagonal, limit, &b, &mut x, &mut iterations)?;
         println!("{}", graph.report());
         let mut exec = graph.instantiate()?;
         exec.launch(&stream)?;
         exec.launch(&stream)?;
     }
-    let (x, turns) = (stream.clone_dtoh(&x)?, stream.clone_dtoh(&turns)?[0]);
-    let (expected, expected_turns) =
+    let (x, iterations) = (stream.clone_dtoh(&x)?, stream.clone_dtoh(&iterations)?[0]);
+    let (expected, expected_iterations) =
         plain(diagonal.into(), limit.into(), &right.iter().map(|&b| f64::from(b)).collect::<Vec<_>>());
     let error = x.iter().zip(&expected).map(|(x, y)| (f64::from(*x) - y).abs()).fold(0.0, f64::max);
-    println!("{turns} turns on the device, {expected_turns} in plain Rust; largest difference {error:.1e}");
-    assert!(error < 1e-2 && turns.abs_diff(expected_turns) <= 2, "{error}, {turns}, {expected_turns}");
+    println!(
+        "{iterations} iterations on the device, {expected_iterations} in plain Rust; largest difference {error:.1e}"
+    );
+    assert!(
+        error < 1e-2 && iterations.abs_diff(expected_iterations) <= 2,
+        "{error}, {iterations}, {expected_iterations}"
+    );
     Ok(())
 }

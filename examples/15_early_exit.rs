@@ -193,15 +193,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     for first in 0..vocabulary {
         stream.memcpy_htod(&[first], &mut exec.args_mut().token)?;
         exec.launch(&stream)?;
-        let turns = exec.iterations_tokens()?;
+        let counts = exec.iterations_tokens()?;
         let (wanted, deep) = weights.decode(first, lead);
         let got = stream.clone_dtoh(&exec.args().text)?;
         let counted = stream.clone_dtoh(&exec.args().counts)?;
         assert_eq!(got[..wanted.len()], wanted, "behind {first}");
         assert_eq!(counted, [wanted.len() as u32, deep], "behind {first}");
-        assert_eq!(turns.iterations, wanted.len() as u64);
-        assert_eq!(turns.limit_hit(), wanted.last() != Some(&0));
-        ended += usize::from(!turns.limit_hit());
+        assert_eq!(counts.iterations, wanted.len() as u64);
+        assert_eq!(counts.limit_hit(), wanted.last() != Some(&0));
+        ended += usize::from(!counts.limit_hit());
         tokens += wanted.len();
         deep_ones += deep;
     }

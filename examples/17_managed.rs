@@ -49,14 +49,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut exec = steps(&ctx, n, r, &u, &last)?.instantiate()?;
     let mut wanted = vec![0.0_f32; side * side];
-    for turn in 0..launches {
-        let flame = (side / 2) * side + 4 + 2 * turn;
+    for launch in 0..launches {
+        let flame = (side / 2) * side + 4 + 2 * launch;
         u.host_mut()?[flame] += 1.0;
         exec.launch(&stream)?;
         wanted[flame] += 1.0;
         wanted = reference(&reference(&wanted, side, r), side, r);
         let hottest = u.host()?.iter().copied().fold(0.0, f32::max);
-        println!("launch {turn}: the hottest place has {hottest:.3}");
+        println!("launch {launch}: the hottest place has {hottest:.3}");
     }
     let worst = last.host()?.iter().zip(&wanted).map(|(got, want)| (got - want).abs()).fold(0.0, f32::max);
     println!("largest difference from plain Rust: {worst:.1e}");
