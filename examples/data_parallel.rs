@@ -27,8 +27,8 @@ pub struct Replica {
     target: &[f32; samples * width],
 }
 
-/// A step of one device. Nothing here says what runs at the same time: an all-reduce needs the gradient in front of it, and the gradients
-/// of the layers before need no all-reduce.
+/// A step of one device. Nothing here says what runs at the same time: an all-reduce needs the gradient in front of it,
+/// and the gradients of the layers before need no all-reduce.
 #[cuweave::graph]
 fn replica_step(samples: u32, width: u32, rate: f32, comm: &Communicator, replica: Replica<'_>) {
     let (n, square, last) = (samples * width, width * width, replica.layers.len() - 1);

@@ -50,7 +50,8 @@ pub mod from_cudastf {}
 // rustdoc copies no files, so the picture is embedded in the page and the link to it is hidden.
 #[cfg_attr(
     not(doctest),
-    doc = "<style>img[src=\"memory/unet.svg\"] { display: none } .docblock svg { max-width: 100%; height: auto }</style>\n"
+    doc = "<style>img[src=\"memory/unet.svg\"] { display: none } .docblock svg { max-width: 100%; height: auto \
+        }</style>\n"
 )]
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/memory.md")]

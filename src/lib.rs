@@ -57,7 +57,8 @@
 //!   a kernel accesses memory: `&[T; len]` is read, `&mut [T; len]` is read and written, `&mut
 //!   [MaybeUninit<T>; len]` is fully written before it is read, `&[Atomic<T>; len]` is updated by atomics.
 //!   The declaration is checked against the PTX while the crate compiles. What cannot be proved is assumed on
-//!   the word of the block's `unsafe`, and [`Report::assumed_declarations`](report::Report::assumed_declarations) lists it.
+//!   the word of the block's `unsafe`, and [`Report::assumed_declarations`](report::Report::assumed_declarations) lists
+//!   it.
 //! - **Graphs.** [`#[graph]`](macro@graph) makes a function that builds a graph. Program order is the
 //!   meaning, and the graph keeps only the order that the accesses need. Loops, `if` and `match` on scalars
 //!   and calls of other graph functions are resolved at build; the device decides `if`, `while` and `match`

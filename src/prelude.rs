@@ -273,7 +273,8 @@ pub enum __Prelude {}
 pub(crate) mod language {
     /// An argument of words that are allowed only in graph functions. No type implements it, so nothing can call them.
     #[diagnostic::on_unimplemented(
-        message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal` and `atomic` are words of graph functions",
+        message = "`alloc`, `fill`, `copy`, `free`, `host`, `record`, `wait`, `wait_value`, `write_value`, \
+            `wait_semaphore`, `signal` and `atomic` are words of graph functions",
         label = "not in a graph function",
         note = "write `#[cuweave::graph]` before the function"
     )]

@@ -34,7 +34,8 @@ fn install_advice(environment: &Environment) -> String {
     let driver =
         environment.use_system_loader.then(version::driver_version).flatten().unwrap_or(USUAL_DRIVER);
     format!(
-        "`pip install \"{}\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed",
+        "`pip install \"{}\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no \
+            GPU is needed",
         driver.newest_package()
     )
 }
@@ -206,7 +207,8 @@ impl Search {
             _ => (
                 "neither NVRTC nor nvcc was found: one of them is needed to compile CUDA C++".to_owned(),
                 format!(
-                    "{}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, \
+                    "{}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to \
+                        nvcc; or declare PTX, \
                      `#[cuweave::kernels(\"kernels/file.ptx\")]`",
                     install_advice(environment)
                 ),

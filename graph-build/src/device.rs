@@ -35,7 +35,11 @@ impl CompileFailure {
         const VARIABLE: &str = "A namespace scope variable without memory space annotations";
         if error.message.starts_with(FUNCTION) {
             error.message = "the function is host code: it has no `__device__`".to_owned();
-            error.more.push("help: write `__device__`, or compile all such functions for the device: `Build::option(\"-default-device\")`".to_owned());
+            error.more.push(
+                "help: write `__device__`, or compile all such functions for the device: \
+                `Build::option(\"-default-device\")`"
+                    .to_owned(),
+            );
             return;
         }
         if error.message.starts_with(VARIABLE) {

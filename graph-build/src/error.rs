@@ -31,7 +31,8 @@ pub enum Error {
     },
     /// A path is absolute and not below the folder of `Cargo.toml`.
     #[error(
-        "`{0}` is an absolute path\n  = help: write it relative to the folder of `Cargo.toml`, as in `#[cuweave::kernels(..)]`"
+        "`{0}` is an absolute path\n  = help: write it relative to the folder of `Cargo.toml`, as in \
+            `#[cuweave::kernels(..)]`"
     )]
     AbsolutePath(String),
     /// A file cannot be read or written.
@@ -62,7 +63,8 @@ pub enum Error {
     },
     /// The PTX is newer than the requested version.
     #[error(
-        "the PTX of `{path}` is of version {found}, newer than {wanted}: it needs a driver of CUDA {driver} or newer\n  = help: {help}"
+        "the PTX of `{path}` is of version {found}, newer than {wanted}: it needs a driver of CUDA {driver} or \
+            newer\n  = help: {help}"
     )]
     TooNew {
         /// The source.

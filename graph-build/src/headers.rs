@@ -118,7 +118,8 @@ pub fn help(header: &str, version: Version, headers: &Headers) -> Vec<String> {
     }
     lines.extend(headers.other_versions.iter().map(|line| format!("note: {line}")));
     lines.push(format!(
-        "help: `{header}` is one of CUDA's headers: `pip install \"{}\"`, or set `CUDA_HOME` to a toolkit of CUDA {version}",
+        "help: `{header}` is one of CUDA's headers: `pip install \"{}\"`, or set `CUDA_HOME` to a toolkit of CUDA \
+            {version}",
         version.package(part)
     ));
     lines
@@ -130,7 +131,8 @@ fn help_for_others(header: &str, headers: &Headers) -> Vec<String> {
         return vec!["help: a folder of headers is added by `Build::include`".to_owned()];
     }
     let mut lines = vec![
-        "note: NVRTC compiles device code only and has no host headers: for the C library there are substitutes with what kernels use".to_owned(),
+        "note: NVRTC compiles device code only and has no host headers: for the C library there are substitutes with \
+            what kernels use".to_owned(),
     ];
     let there =
         |name: &str| headers.folders.iter().any(|folder| folder.join("cuda/std").join(name).is_file());

@@ -247,7 +247,8 @@ fn no_kernel(file: &Path, ptx: &str, inputs: &[sources::Input]) -> Option<String
     let is_missing = !ptx.contains(".entry") && inputs.iter().any(|input| holds(&input.text));
     is_missing.then(|| {
         format!(
-            "the PTX of `{}` has no kernel: those that are templates are not instantiated, since launches of host code are left out\n  = help: \
+            "the PTX of `{}` has no kernel: those that are templates are not instantiated, since launches of host \
+                code are left out\n  = help: \
              instantiate them, `template __global__ void scale<float>(float *, int);`, or call their body from an `extern \"C\"` kernel",
             file.display()
         )

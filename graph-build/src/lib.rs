@@ -264,8 +264,10 @@ fn too_old_warning(ptx: Version, driver: Version) -> Option<String> {
     // Compare PTX versions, because CUDA 12.5 and 12.6 share one.
     (ptx > driver.ptx_of_cuda()).then(|| {
         format!(
-            "the PTX is of version {ptx}, which needs a driver of CUDA {needed} or newer, and this machine's is of CUDA {driver}\n  = help: \
-             to run it here, `pip install \"{}\"`, or update the driver; `Build::max_ptx_version({}, {})` makes it an error",
+            "the PTX is of version {ptx}, which needs a driver of CUDA {needed} or newer, and this machine's is of \
+                CUDA {driver}\n  = help: \
+             to run it here, `pip install \"{}\"`, or update the driver; `Build::max_ptx_version({}, {})` makes it an \
+             error",
             driver.newest_package(),
             driver.ptx_of_cuda().major,
             driver.ptx_of_cuda().minor

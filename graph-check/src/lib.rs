@@ -18,8 +18,8 @@
 //! - *(A1) statements touch only what they declare, and each block of a fused statement touches only its
 //!   [touches](certificate::TouchedBytes);*
 //! - *(A2) in each block, the kernel of a node runs its members in the listed order, and each member sees the
-//!   effects of the previous ones; a thread serves the listed [forwards](certificate::ForwardedRead) from registers that
-//!   it has set in place of a write;*
+//!   effects of the previous ones; a thread serves the listed [forwards](certificate::ForwardedRead) from registers
+//!   that it has set in place of a write;*
 //! - *(A3) the driver respects edges and ports, and a node that [waits](certificate::Node::waits) begins with
 //!   `griddepcontrol.wait`;*
 //! - *(A4) nothing else uses this memory during the run.*

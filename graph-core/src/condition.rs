@@ -1,9 +1,10 @@
 //! Conditional bodies: an arm of an `if` or a `match` on a buffer, or the body of a `while`.
 //!
-//! In the list of statements, a body is enclosed by a [`StatementKind::Condition`](crate::kind::StatementKind::Condition) and a
-//! [`StatementKind::Join`](crate::kind::StatementKind::Join). The arms of one `if` or `match` are consecutive and ordered one after
-//! the other. This loses no parallelism, since at most one arm runs. Their temporaries share memory like those of
-//! consecutive statements.
+//! In the list of statements, a body is enclosed by a
+//! [`StatementKind::Condition`](crate::kind::StatementKind::Condition) and a
+//! [`StatementKind::Join`](crate::kind::StatementKind::Join). The arms of one `if` or `match` are consecutive and
+//! ordered one after the other. This loses no parallelism, since at most one arm runs. Their temporaries share memory
+//! like those of consecutive statements.
 
 use std::collections::BTreeSet;
 use std::fmt;

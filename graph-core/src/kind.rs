@@ -1,8 +1,8 @@
 //! The kinds of statements: one enum from the macro's tokens to the driver's nodes.
 //!
 //! Each stage knows different facts about a statement: the macro its expressions, the build its values, the
-//! emission the parameters of its node. [`StatementKind`] is generic over a [`Stage`], which names the type of these facts
-//! for each kind. Matches on kinds have no wildcard, so the compiler finds every place that a new kind touches.
+//! emission the parameters of its node. [`StatementKind`] is generic over a [`Stage`], which names the type of these
+//! facts for each kind. Matches on kinds have no wildcard, so the compiler finds every place that a new kind touches.
 //! ARCHITECTURE.md lists them.
 
 use std::convert::Infallible;

@@ -94,7 +94,8 @@ pub fn lay_out(
     }
 }
 
-/// Checks that the sum of all sizes is at most [`plan::MAX_TOTAL_BYTES`], so that no sum of sizes and offsets overflows.
+/// Checks that the sum of all sizes is at most [`plan::MAX_TOTAL_BYTES`], so that no sum of sizes and offsets
+/// overflows.
 fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Liveness) -> Result<(), LayoutError> {
     let mut sum = 0u64;
     for (buffer, range) in placed.live_ranges.enumerate() {

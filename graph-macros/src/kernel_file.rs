@@ -38,7 +38,10 @@ impl KernelFile {
                 Code::CW307,
                 "`#[kernels]` needs the path of a file",
                 &[],
-                Some("write `#[cuweave::kernels(\"kernels/file.ptx\")]`, relative to the crate's manifest, or `concat!(env!(\"OUT_DIR\"), \"/file.ptx\")`"),
+                Some(
+                    "write `#[cuweave::kernels(\"kernels/file.ptx\")]`, relative to the crate's manifest, or \
+                    `concat!(env!(\"OUT_DIR\"), \"/file.ptx\")`",
+                ),
             );
             return image;
         };
@@ -85,7 +88,8 @@ fn is_source(path: &str) -> bool {
 /// Returns the PTX that the build script compiled from a CUDA C++ file. `cuweave_build::ptx` writes it to
 /// the same path below `OUT_DIR`.
 fn compiled(path: &str) -> Result<PathBuf, FileFault> {
-    let help = "in `build.rs`, call `cuweave_build::ptx(\"kernels/*.cu\")` of the crate `cuweave-build`, which compiles with NVRTC or nvcc; or declare the PTX";
+    let help = "in `build.rs`, call `cuweave_build::ptx(\"kernels/*.cu\")` of the crate `cuweave-build`, which \
+        compiles with NVRTC or nvcc; or declare the PTX";
     if !located(path).is_file() {
         let message = format!("the file `{path}` is not there");
         return Err(FileFault { message, help: "a path is relative to the crate's manifest" });

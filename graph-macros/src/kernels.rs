@@ -110,7 +110,9 @@ fn check_block_head(block: &ItemForeignMod, report: &mut Report) {
             block.abi.span(),
             Code::CW001,
             "a block of kernels is `unsafe`",
-            &["with it you guarantee that each kernel does what its declaration says and touches no other memory".into()],
+            &["with it you guarantee that each kernel does what its declaration says and touches no other \
+                memory"
+                .into()],
             Some("write `unsafe extern \"ptx-kernel\" { .. }`"),
         );
     }

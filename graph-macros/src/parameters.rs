@@ -155,7 +155,8 @@ fn lengths(function: &ForeignItemFn, parameters: &[Parameter], report: &mut Repo
             let help = match nearest(&text, scalars.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!(
-                    "compute the length of its parameters; if the kernel does not take the number, declare it as a number of the contract, \
+                    "compute the length of its parameters; if the kernel does not take the number, declare it as a \
+                        number of the contract, \
                      `#[contract] {text}: u32`, which the launch gives in its place; a constant has no lower-case letters"
                 ),
             };
@@ -192,7 +193,8 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         Type::Path(_) if optional => {
             return not_a_parameter(
                 &typed.ty,
-                "a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`, a number always has a value",
+                "a buffer that may be absent is `Option<&[T; len]>` or `Option<&mut [T; len]>`, a number always has a \
+                    value",
                 report,
             );
         }
@@ -220,7 +222,8 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                 let Some(pointee) = pointee.filter(|_| !mutable && !optional) else {
                     return not_a_parameter(
                         &typed.ty,
-                        "a table of pointers is `&[Ptr<[T; len]>; n]`, or `&[PtrMut<[T; len]>; n]` if the kernel writes through them",
+                        "a table of pointers is `&[Ptr<[T; len]>; n]`, or `&[PtrMut<[T; len]>; n]` if the kernel \
+                            writes through them",
                         report,
                     );
                 };
@@ -254,7 +257,8 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
             return not_a_parameter(
                 &typed.ty,
-                "a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a scalar a type that is `Copy + DeviceRepr`",
+                "a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a \
+                    scalar a type that is `Copy + DeviceRepr`",
                 report,
             );
         }

@@ -179,7 +179,8 @@ pub fn assertions(parameters: &[Parameter], checked: &CheckedKernel) -> TokenStr
         }
         let bytes = if *size == 1 { "byte" } else { "bytes" };
         let text = format!(
-            "{CW303}: `{}` does not have the size and alignment that the PTX declares: {size} {bytes}, aligned to {align}",
+            "{CW303}: `{}` does not have the size and alignment that the PTX declares: {size} {bytes}, aligned to \
+                {align}",
             parameter.name
         );
         let (size, align) = (*size as usize, *align as usize);
@@ -250,7 +251,8 @@ pub fn limits(name: &str, checked: Option<&CheckedKernel>) -> TokenStream {
         Some([a, b, c]) => {
             let (a, b, c) = (a.max(1), b.max(1), c.max(1));
             let text = format!(
-                "{CW306}: `{name}` takes grids that are multiples of its clusters, {a} x {b} x {c} blocks, by its `.reqnctapercluster`"
+                "{CW306}: `{name}` takes grids that are multiples of its clusters, {a} x {b} x {c} blocks, by its \
+                    `.reqnctapercluster`"
             );
             (quote!(x % #a == 0 && y % #b == 0 && z % #c == 0), text)
         }
@@ -258,7 +260,8 @@ pub fn limits(name: &str, checked: Option<&CheckedKernel>) -> TokenStream {
     };
     let shared = checked.map_or(0, |checked| checked.shared);
     let shared_text = format!(
-        "{CW306}: `{name}` has {shared} bytes of static shared memory, and no device has more than 232448 a block in all"
+        "{CW306}: `{name}` has {shared} bytes of static shared memory, and no device has more than 232448 a block in \
+            all"
     );
     quote! {
         #[doc(hidden)]

@@ -161,7 +161,8 @@ fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
         ),
         Some(BufferMemory::Taken) => (
             "an allocation in a record is not part of the language",
-            "a buffer of a record is `&[T; len]` or `&mut [T; len]`; an array of scalars is a struct of your own; take over an allocation as an argument: `[T; len]`",
+            "a buffer of a record is `&[T; len]` or `&mut [T; len]`; an array of scalars is a struct of your own; \
+                take over an allocation as an argument: `[T; len]`",
         ),
     };
     report.error(ty.span(), Code::CW001, message, &[], Some(help));

@@ -55,7 +55,8 @@ pub enum Error {
     Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
     #[error(
-        "no CUDA driver is installed: {0} cannot be loaded\n  = help: without a GPU, call `load()` of the crate `cuweave-sim` first"
+        "no CUDA driver is installed: {0} cannot be loaded\n  = help: without a GPU, call `load()` of the crate \
+            `cuweave-sim` first"
     )]
     NoDriver(&'static str),
     /// The driver is too old for graphs.
@@ -137,7 +138,8 @@ pub enum Error {
     },
     /// A nested view is out of bounds of its outer view.
     #[error(
-        "{at}: the view [{range}] = [{lo}..{hi}] is out of range for the view [{view}] = [{from}..{to}] that it is taken from"
+        "{at}: the view [{range}] = [{lo}..{hi}] is out of range for the view [{view}] = [{from}..{to}] that it is \
+            taken from"
     )]
     #[non_exhaustive]
     ViewRange {
@@ -192,7 +194,8 @@ pub enum Error {
     },
     /// A later read relies on a write of a whole range, but the kernel writes only a part of it.
     #[error(
-        "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}`, but a later read of `{buffer}` relies on all of them"
+        "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}`, but a later read of `{buffer}` relies \
+            on all of them"
     )]
     #[non_exhaustive]
     PartlyWritten {
@@ -333,7 +336,8 @@ pub enum Error {
     #[error("{0}")]
     Devices(Box<DeviceFault>),
     /// Memory of a context that the graph does not use, or not of its first one where that is required.
-    #[error("{at} is bound to memory of another context than {}\n  = help: {}", .memory.contexts(), .memory.allocation_help())]
+    #[error("{at} is bound to memory of another context than {}\n  = help: \
+        {}", .memory.contexts(), .memory.allocation_help())]
     #[non_exhaustive]
     OtherContext {
         /// The argument.
@@ -447,7 +451,8 @@ pub enum Error {
     },
     /// A member of an arena pool is launched into another stream than the pool's.
     #[error(
-        "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
+        "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams \
+            need two pools"
     )]
     #[non_exhaustive]
     StreamOfOtherPool {

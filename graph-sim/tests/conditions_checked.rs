@@ -317,7 +317,8 @@ fn never_ends() {
     assert_eq!(report.kind, "iteration-limit");
     assert_eq!(
         report.text,
-        "node `endless` (src/plan.rs:7) begins an iteration after 50 iterations of the launch's loops, and its condition \
+        "node `endless` (src/plan.rs:7) begins an iteration after 50 iterations of the launch's loops, and its \
+            condition \
          is still not \
          0; help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
     );

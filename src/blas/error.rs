@@ -88,7 +88,8 @@ impl fmt::Display for Error {
         match &self.0 {
             ErrorKind::Missing(tried) => write!(
                 f,
-                "cuBLAS cannot be loaded: {tried}; it comes with the CUDA toolkit, and as the Python wheel `nvidia-cublas`, whose `lib` folder then belongs into LD_LIBRARY_PATH"
+                "cuBLAS cannot be loaded: {tried}; it comes with the CUDA toolkit, and as the Python wheel \
+                    `nvidia-cublas`, whose `lib` folder then belongs into LD_LIBRARY_PATH"
             ),
             ErrorKind::Simulated => f.write_str("cuBLAS does not run on the simulated driver"),
             ErrorKind::Kernels => {

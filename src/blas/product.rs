@@ -90,8 +90,8 @@ impl Matrix {
 /// use cuweave::blas::Product;
 ///
 /// // 12 heads of 64 columns each, side by side in rows of 768: the scores of 16 tokens, q · kᵀ / 8.
-/// let scores = Product::row_major(16, 16, 64).b_transposed().lda(768).ldb(768).batch_strided(12, 64, 64, 16 * 16).alpha(0.125);
-/// assert_eq!((scores.a_len(), scores.b_len(), scores.c_len()), (16 * 768, 16 * 768, 12 * 16 * 16));
+/// let scores = Product::row_major(16, 16, 64).b_transposed().lda(768).ldb(768).batch_strided(12, 64, 64, 16 *
+/// 16).alpha(0.125); assert_eq!((scores.a_len(), scores.b_len(), scores.c_len()), (16 * 768, 16 * 768, 12 * 16 * 16));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[must_use]

@@ -115,7 +115,8 @@ impl Agreement<'_> {
                 let (first, other) =
                     (said[0], said.iter().find(|one| one.1 != said[0].1).unwrap_or(&said[0]));
                 let text = format!(
-                    "collective {at} of the communicator, `{}`, comes behind {} of another communicator on rank {}, and behind {} on rank {}",
+                    "collective {at} of the communicator, `{}`, comes behind {} of another communicator on rank {}, \
+                        and behind {} on rank {}",
                     own.texts.get(at).map_or("none", String::as_str),
                     first.1 - 1,
                     first.0,

@@ -8,7 +8,8 @@ mod sealed {
 /// `half`, also `half::f16` and `half::bf16`.
 #[diagnostic::on_unimplemented(
     message = "collectives of elements of type `{Self}` are not known",
-    label = "elements are integers of 8, 32 or 64 bits, `f32` or `f64`, and `half::f16` or `half::bf16` with feature `half`"
+    label = "elements are integers of 8, 32 or 64 bits, `f32` or `f64`, and `half::f16` or `half::bf16` with feature \
+        `half`"
 )]
 pub trait Element: sealed::Sealed + Copy + 'static {
     /// Its `ncclDataType_t`.

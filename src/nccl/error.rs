@@ -51,10 +51,12 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Missing(tried) => {
-                write!(f, "NCCL cannot be loaded: {tried}; install `nvidia-nccl-cu13` or `libnccl2`, and let the loader find `libnccl.so.2`")
+                write!(f, "NCCL cannot be loaded: {tried}; install `nvidia-nccl-cu13` or `libnccl2`, and let the \
+                    loader find `libnccl.so.2`")
             }
             Error::Simulated => f.write_str(
-                "NCCL does not run on the simulated driver, and no `libnccl_simulated.so` that stands in for it is found",
+                "NCCL does not run on the simulated driver, and no `libnccl_simulated.so` that stands in for it is \
+                    found",
             ),
             Error::Status { call, status, text } => write!(f, "`{call}` returned {status}, {text}"),
             Error::Driver(error) => write!(f, "{error}"),

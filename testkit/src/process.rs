@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Once;
 
-/// Returns true with `UPDATE=1`: expected texts are written. This program then runs again, in a process whose environment
-/// says so in the words of trybuild and insta, and ends with it.
+/// Returns true with `UPDATE=1`: expected texts are written. This program then runs again, in a process whose
+/// environment says so in the words of trybuild and insta, and ends with it.
 pub fn updating() -> bool {
     static AGAIN: Once = Once::new();
     let updating = std::env::var_os("UPDATE").is_some_and(|value| value == "1");

@@ -1,8 +1,8 @@
 //! Stand-ins for NVIDIA's libraries, for tests on the simulated driver.
 //!
-//! `driver_calls!` and `CallCounts` are for the sources of the stand-ins; `folder` and `StandInControl` are for their tests. A
-//! stand-in is loaded by the name of the real library, so its tests run in a separate process (`process::ignored`).
-//! Its functions `..TestFail`, `..TestLive` and `..TestTake` are for tests.
+//! `driver_calls!` and `CallCounts` are for the sources of the stand-ins; `folder` and `StandInControl` are for their
+//! tests. A stand-in is loaded by the name of the real library, so its tests run in a separate process
+//! (`process::ignored`). Its functions `..TestFail`, `..TestLive` and `..TestTake` are for tests.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_void};

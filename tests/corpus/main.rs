@@ -117,8 +117,8 @@ fn files(root: &Path) -> (Vec<File>, Vec<String>) {
     (files, left)
 }
 
-/// Compiles the crate of the entries with cargo. Returns the program. The target folder and the profile are those of the
-/// tests, so that the library is not compiled again.
+/// Compiles the crate of the entries with cargo. Returns the program. The target folder and the profile are those of
+/// the tests, so that the library is not compiled again.
 fn compile(root: &Path, files: &[File]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
     fs::create_dir_all(folder.join("src")).expect("a folder below the target folder");

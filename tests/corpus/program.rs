@@ -18,8 +18,8 @@ pub struct File {
     pub entries: Vec<(Entry, Size)>,
 }
 
-/// Returns the manifest of the crate. Profiles and features are those of the tests of this workspace, so that cargo finds the
-/// library compiled in the same target folder.
+/// Returns the manifest of the crate. Profiles and features are those of the tests of this workspace, so that cargo
+/// finds the library compiled in the same target folder.
 pub fn manifest(root: &str) -> String {
     let members = ["", "-check", "-core", "-inspect", "-macros", "-runtime"];
     let profiles =
@@ -53,8 +53,8 @@ impl Device {
     }
 }
 
-/// Launches the entries from the given number on, and prints the outcome of each. The first that breaks the context is the
-/// last.
+/// Launches the entries from the given number on, and prints the outcome of each. The first that breaks the context is
+/// the last.
 fn main() {
     let first: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
     let ctx = cuweave::context(0).expect("a context");

@@ -273,7 +273,8 @@ fn long_kernels_side_by_side() {
     assert_eq!((at.name.as_str(), entry.first.line + 1, entry.times), ("repeated", entry.second.line, 2));
     assert_eq!(
         text,
-        "`repeated` and `repeated`, 2 times: `repeated` runs concurrently with others and may take long: if fused, blocks stay \
+        "`repeated` and `repeated`, 2 times: `repeated` runs concurrently with others and may take long: if fused, \
+            blocks stay \
          where they are, on some multiprocessors more than on others"
     );
     let report = report(&device, launched());

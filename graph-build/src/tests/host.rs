@@ -68,7 +68,8 @@ fn host_functions_and_variables_are_taken_out() {
 /// An error removes the smallest declaration around it that is not device code.
 #[test]
 fn errors_take_out_what_they_are_in() {
-    let text = "struct Timer {\n  int count;\n  void start() { now(); }\n  std::string name(int x) { return x; }\n};\nvoid f(FILE *x);\n\
+    let text = "struct Timer {\n  int count;\n  void start() { now(); }\n  std::string name(int x) { return x; \
+        }\n};\nvoid f(FILE *x);\n\
                 struct Log { std::string text; };\n__device__ int g() { return missing; }\n";
     let mut source = Source::new(text, &macros([text].into_iter()));
     assert!(source.remove_at(3, Some(18), "in a body") && source.remove_at(4, Some(3), "in a head"));
@@ -108,7 +109,8 @@ fn nvrtc_has_headers_of_c() {
         ("cstdint", "std::uint32_t a = UINT32_MAX; x[0] = a;"),
         (
             "stddef.h",
-            "struct A { int a; float b; }; static_assert(offsetof(A, b) == 4, \"\"); ptrdiff_t d = x - x; x[0] = (size_t)d;",
+            "struct A { int a; float b; }; static_assert(offsetof(A, b) == 4, \"\"); ptrdiff_t d = x - x; x[0] = \
+                (size_t)d;",
         ),
         (
             "limits.h",
@@ -180,14 +182,16 @@ int main() {
 fn nvrtc_compiles_the_kernels_of_a_program() {
     let Some(environment) = nvrtc() else { return };
     let folder = Folder::new("program");
-    let header = "#pragma once\n#include <stdexcept>\n#include \"more/marks.h\"\nextern int verbose;\nstatic FILE *log_file = stderr;\n\
+    let header = "#pragma once\n#include <stdexcept>\n#include \"more/marks.h\"\nextern int verbose;\nstatic FILE \
+        *log_file = stderr;\n\
                   inline void check(cudaError_t error) { if (error) throw std::runtime_error(cudaGetErrorString(error)); }\n\
                   inline int blocks(int n) { return (n + 255) / 256; }\ntemplate <class T> DEVICE T times(T a, T b) { return a * b; }\n";
     folder.write("kernels/a.cu", SOURCE);
     folder.write("kernels/common.h", header);
     folder.write(
         "kernels/more/marks.h",
-        "#pragma once\n#define DEVICE __device__ inline\n#define KERNEL(name) extern \"C\" __global__ void name\nconst float OFFSET = 0.5f;\n",
+        "#pragma once\n#define DEVICE __device__ inline\n#define KERNEL(name) extern \"C\" __global__ void \
+            name\nconst float OFFSET = 0.5f;\n",
     );
     let run =
         |file: &str| Build::new().files(file).compile_in(&folder.0, &folder.0.join("out"), &environment);
@@ -205,7 +209,8 @@ fn nvrtc_compiles_the_kernels_of_a_program() {
         error.starts_with("error: identifier `blocks` is undefined\n") && error.contains(place),
         "{error}"
     );
-    let note = "   = note: `blocks`, kernels/common.h:7, is host code, which was removed\n   = help: mark what kernels use with `__device__`\n";
+    let note = "   = note: `blocks`, kernels/common.h:7, is host code, which was removed\n   = help: mark what \
+        kernels use with `__device__`\n";
     assert!(error.contains(note), "{error}");
     assert!(
         error.contains("identifier `nothing` is undefined\n") && !error.contains("common.h:6"),

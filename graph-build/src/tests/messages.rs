@@ -12,8 +12,10 @@ fn rendered(log: &str, failed: bool) -> Vec<String> {
 fn logs_become_diagnostics() {
     let log = "/crate/k/sub/a.cuh(3): error: return value type does not match the function type\n  \
                __device__ int bad() { return \"text\"; }\n                                ^\n\n\
-               /crate/k/err.cu(104): error: identifier \"nothing\" is undefined\n  \t\u{e4}[0] = nothing;\n  \t       ^\n\n\
-               /other/err.cu(3): warning #177-D: variable \"unused\" was declared but never referenced\n  \tint unused = 3;\n  \t    ^\n\n\
+               /crate/k/err.cu(104): error: identifier \"nothing\" is undefined\n  \t\u{e4}[0] = nothing;\n  \t       \
+               ^\n\n\
+               /other/err.cu(3): warning #177-D: variable \"unused\" was declared but never referenced\n  \tint \
+               unused = 3;\n  \t    ^\n\n\
                Remark: The warnings can be suppressed with \"-diag-suppress <warning-number>\"\n\n\
                2 errors detected in the compilation of \"k/err.cu\".\n";
     assert_eq!(
@@ -32,9 +34,12 @@ fn logs_become_diagnostics() {
 /// A log from CUB. The last of dozens of instantiations is the user's line.
 #[test]
 fn instantiations_end_at_the_user() {
-    let log = "cub/a.cuh(132): error: member \"A::B\" was declared \"deprecated\"\n          IS = (Traits<S>::C == I)\n                \
-               ^\ncub/util.cuh(930): note #3287-D: because of a \"deprecated\" attribute\n      A(\"b\") static C;\n      ^\n          \
-               detected during:\n            instantiation of class \"X\" at line 553\n            instantiation of \"Y\" at line 4 of k.cu\n\n";
+    let log = "cub/a.cuh(132): error: member \"A::B\" was declared \"deprecated\"\n          IS = (Traits<S>::C == \
+        I)\n                \
+               ^\ncub/util.cuh(930): note #3287-D: because of a \"deprecated\" attribute\n      A(\"b\") static C;\n  \
+                   ^\n          \
+               detected during:\n            instantiation of class \"X\" at line 553\n            instantiation of \
+               \"Y\" at line 4 of k.cu\n\n";
     let found = rendered(log, true);
     assert_eq!(found.len(), 1);
     let notes: Vec<&str> = found[0].lines().filter(|line| line.contains(" = ")).collect();
@@ -75,7 +80,8 @@ fn what_is_missing_is_said() {
         assert_eq!(
             error(pattern),
             format!(
-                "no file matches `{pattern}` in the folder of `Cargo.toml`\n  = note: there is `kernels/a.cu`, `kernels/b.cu`"
+                "no file matches `{pattern}` in the folder of `Cargo.toml`\n  = note: there is `kernels/a.cu`, \
+                    `kernels/b.cu`"
             )
         );
     }
@@ -89,7 +95,8 @@ fn headers_of_the_host() {
     folder.write("include/cuda/std/span", "");
     let mut headers = Headers::default();
     let version = Version::new(13, 5);
-    let note = "note: NVRTC compiles device code only and has no host headers: for the C library there are substitutes with what kernels use"
+    let note = "note: NVRTC compiles device code only and has no host headers: for the C library there are \
+        substitutes with what kernels use"
         .to_owned();
     let package = "help: `<cuda/std/span>` of the package nvidia-cuda-cccl may have the same, in `cuda::std`"
         .to_owned();
@@ -125,7 +132,9 @@ fn versions_of_ptx_and_of_drivers() {
     assert_eq!(too_old_warning(Version::new(9, 0), Version::new(13, 0)), None);
     assert_eq!(
         too_old_warning(Version::new(9, 5), Version::new(13, 0)).unwrap(),
-        "the PTX is of version 9.5, which needs a driver of CUDA 13.5 or newer, and this machine's is of CUDA 13.0\n  = help: to run it \
-         here, `pip install \"nvidia-cuda-nvrtc<13.1\"`, or update the driver; `Build::max_ptx_version(9, 0)` makes it an error"
+        "the PTX is of version 9.5, which needs a driver of CUDA 13.5 or newer, and this machine's is of CUDA 13.0\n  \
+            = help: to run it \
+         here, `pip install \"nvidia-cuda-nvrtc<13.1\"`, or update the driver; `Build::max_ptx_version(9, 0)` makes \
+         it an error"
     );
 }

@@ -106,9 +106,12 @@ const STAND_IN: &str = "#!/bin/sh
 if [ \"$1\" = --version ]; then echo 'Cuda compilation tools, release 12.9, V12.9.86'; exit; fi
 for last; do :; done
 case \"${last##*/}\" in
-*broken*) printf '%s(1): error: identifier \"nothing\" is undefined\\n  x[0] = nothing;\\n         ^\\n\\n' \"$last\" >&2
-  printf '%s/shared.cuh(3): error: expected a \";\"\\n  }\\n  ^\\n\\n2 errors detected in the compilation of \"x\".\\n' \"$(dirname \"$last\")\" >&2; exit 1;;
-*warned*) printf '%s(2): warning #177-D: variable \"unused\" was declared but never referenced\\n  \\tint unused;\\n  \\t    ^\\n\\n' \"$last\" >&2;;
+*broken*) printf '%s(1): error: identifier \"nothing\" is undefined\\n  x[0] = nothing;\\n         ^\\n\\n' \"$last\" \
+    >&2
+  printf '%s/shared.cuh(3): error: expected a \";\"\\n  }\\n  ^\\n\\n2 errors detected in the compilation of \
+      \"x\".\\n' \"$(dirname \"$last\")\" >&2; exit 1;;
+*warned*) printf '%s(2): warning #177-D: variable \"unused\" was declared but never referenced\\n  \\tint unused;\\n  \
+    \\t    ^\\n\\n' \"$last\" >&2;;
 esac
 echo run >> \"$(dirname \"$0\")/runs\"
 all=$*
@@ -163,7 +166,8 @@ fn errors_come_together_and_warnings_again() {
     assert_eq!(files, ["kernels/broken1.cu", "kernels/broken2.cu"].map(PathBuf::from));
     let one = |name: &str| {
         format!(
-            "error: identifier `nothing` is undefined\n --> kernels/{name}.cu:1:8\n  |\n1 | x[0] = nothing;\n  |        ^^^^^^^\n\n"
+            "error: identifier `nothing` is undefined\n --> kernels/{name}.cu:1:8\n  |\n1 | x[0] = nothing;\n  |      \
+                  ^^^^^^^\n\n"
         )
     };
     let shared = "error: expected a `;`\n --> kernels/shared.cuh:3:1\n  |\n3 | }\n  | ^\n\n";

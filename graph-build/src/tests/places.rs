@@ -20,7 +20,8 @@ fn no_compiler_says_what_was_tried() {
   = note: `ROOT/venv/lib/python3.12/site-packages` (`VIRTUAL_ENV`) has no `nvidia/cu13/lib` or `nvidia/cuda_nvrtc/lib` with libnvrtc
   = note: `ROOT/usual` (the usual folder) does not exist
   = note: no nvcc in `PATH`, nor in `bin` of these folders
-  = help: `pip install \"nvidia-cuda-nvrtc<13.1\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed
+  = help: `pip install \"nvidia-cuda-nvrtc<13.1\"` is enough, in an active virtual environment or for python3 in \
+      `PATH`: no toolkit and no GPU is needed
   = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, `#[cuweave::kernels(\"kernels/file.ptx\")]`";
     assert_eq!(error.to_string(), expected.replace("ROOT", &root));
     assert_eq!(format!("{error:?}"), error.to_string());
@@ -149,7 +150,8 @@ fn headers_are_of_the_version_of_the_compiler() {
     assert!(lines.contains(&other), "{lines:?}");
     assert_eq!(
         lines.last().unwrap(),
-        "help: `cuda_fp16.h` is one of CUDA's headers: `pip install \"nvidia-cuda-runtime-cu11==11.8.*\"`, or set `CUDA_HOME` to a \
+        "help: `cuda_fp16.h` is one of CUDA's headers: `pip install \"nvidia-cuda-runtime-cu11==11.8.*\"`, or set \
+            `CUDA_HOME` to a \
          toolkit of CUDA 11.8"
     );
 }

@@ -115,8 +115,8 @@ impl WrittenRanges {
         None
     }
 
-    /// Computes [`WrittenRanges::chain`] for numeric bounds, with the same result. Only ranges that touch the access can
-    /// contribute. O(n log n) in their number.
+    /// Computes [`WrittenRanges::chain`] for numeric bounds, with the same result. Only ranges that touch the access
+    /// can contribute. O(n log n) in their number.
     fn chain_of_numbers(
         &self,
         spans: &Spans,

@@ -30,8 +30,8 @@ pub(super) enum FusionManner {
 }
 
 /// Returns the batches, with those of unjoined chains kept, halved or dropped, and the launches reserved for
-/// fusion. Adds dropped batches to `dropped_batches`. `fuses` returns true if the row or level with this first launch may
-/// be reserved.
+/// fusion. Adds dropped batches to `dropped_batches`. `fuses` returns true if the row or level with this first launch
+/// may be reserved.
 ///
 /// # Complexity
 ///

@@ -82,8 +82,8 @@ impl Sampler<'_> {
         self.close(region);
     }
 
-    /// Samples the iterations from `iteration` on; the loop may end before each. `last` is true if the last iteration is
-    /// sampled separately.
+    /// Samples the iterations from `iteration` on; the loop may end before each. `last` is true if the last iteration
+    /// is sampled separately.
     fn chain(&mut self, range: &RangeLoop<'_>, iteration: usize, last: bool) {
         let begun = range.lo.plus(&Poly::constant(i128::from(wide(iteration))));
         let Some(value) = begun.filter(|_| iteration < range.iterations) else { return };

@@ -170,8 +170,8 @@ impl<'g> Reasons<'g> {
         Some(buffers)
     }
 
-    /// Returns true if one operation is in a body that the other begins or ends, or if both are touches_body_border of the same
-    /// conditional.
+    /// Returns true if one operation is in a body that the other begins or ends, or if both are touches_body_border of
+    /// the same conditional.
     fn touches_body_border(&self, one: &Operation, other: &Operation) -> bool {
         if self.scopes.is_empty() {
             return false;
@@ -217,8 +217,8 @@ fn of_statement<'p>(
     })
 }
 
-/// Returns the buffers that have conflicting accesses in both lists, sorted. If `only_overlapping`, only overlapping ranges
-/// conflict. O(uses).
+/// Returns the buffers that have conflicting accesses in both lists, sorted. If `only_overlapping`, only overlapping
+/// ranges conflict. O(uses).
 fn conflicts(one: &[BufferAccess], other: &[BufferAccess], only_overlapping: bool) -> Vec<BufferId> {
     let mut found = Vec::new();
     let (mut a, mut b) = (one, other);

@@ -16,7 +16,8 @@ pub fn name_edge_source(diagnostic: &mut Diagnostic, names: &[String]) {
     let lines: Vec<Option<&str>> = places.iter().map(|place| between(place, "(line ", ")")).collect();
     diagnostic.help = Some(match lines[..] {
         [Some(one), Some(other)] if one == other => {
-            "explicit order cannot name another iteration of a loop: write the iterations one after the other, or leave the order \
+            "explicit order cannot name another iteration of a loop: write the iterations one after the other, or \
+                leave the order \
              to be inferred"
                 .to_owned()
         }

@@ -17,11 +17,13 @@ const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
 const ATTRIBUTE_HELP: [(&str, &str); 7] = [
     (
         "after",
-        "it belongs on a statement that becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the like, or a call",
+        "it belongs on a statement that becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the \
+            like, or a call",
     ),
     (
         "on",
-        "it belongs on a statement that runs or allocates on a device: a launch, `alloc`, `fill`, `copy`, a call, or a block, loop or choice of these",
+        "it belongs on a statement that runs or allocates on a device: a launch, `alloc`, `fill`, `copy`, a call, or \
+            a block, loop or choice of these",
     ),
     ("at_most", "it belongs on a `while` that the device decides"),
     ("at_least", "it stands on an argument of the function, a scalar or a list"),
@@ -163,6 +165,7 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
         Code::CW001,
         "an attribute is not part of the language here",
         &[],
-        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[on(..)]` on what runs or allocates, `#[at_most(n)]` on a `while`, `#[allow(..)]` and its like on any statement")),
+        near.as_deref().or(Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[on(..)]` on \
+            what runs or allocates, `#[at_most(n)]` on a `while`, `#[allow(..)]` and its like on any statement")),
     );
 }

@@ -11,7 +11,8 @@ use syn::{Attribute, Expr, Token};
 use crate::report::Report;
 
 const HINT_ATTRIBUTES: [&str; 3] = ["advise", "prefetch", "discard"];
-const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or `#[advise(accessed_by(device))]`, with `device`, `host`, or `device(1)` for a device of the graph";
+const ADVISE: &str = "write `#[advise(read_mostly)]`, `#[advise(preferred_location(device))]` or \
+    `#[advise(accessed_by(device))]`, with `device`, `host`, or `device(1)` for a device of the graph";
 const PREFETCH: &str =
     "write `#[prefetch(device)]`, `#[prefetch(host)]`, or `#[prefetch(device(1))]` for a device of the graph";
 /// The message about a hint on something other than a buffer.

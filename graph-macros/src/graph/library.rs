@@ -109,7 +109,8 @@ fn check_head(function: &ItemFn, report: &mut Report) {
             head.ident.span(),
             Code::CW001,
             "a library call is `unsafe`",
-            &["with it you vouch that the body only enqueues work in its stream, which touches no device memory but the parameters"
+            &["with it you vouch that the body only enqueues work in its stream, which touches no device memory but \
+                the parameters"
                 .into()],
             Some("write `unsafe fn`"),
         );
@@ -205,7 +206,8 @@ fn kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             Code::CW001,
             "this type is not part of the language in the parameters of a library call",
             &[],
-            Some("a buffer is `&[T; len]`, `&mut [T; len]` or `&mut [MaybeUninit<T>; len]`, memory for the call alone `[T; len]`, a value of the host `&T` or `&mut T`; a scalar is passed by value"),
+            Some("a buffer is `&[T; len]`, `&mut [T; len]` or `&mut [MaybeUninit<T>; len]`, memory for the call alone \
+                `[T; len]`, a value of the host `&T` or `&mut T`; a scalar is passed by value"),
         );
         return None;
     }

@@ -93,7 +93,8 @@ impl AggregateType {
                         return Err(refuse(
                             ty,
                             "a slice of records or of buffers is not taken by `&mut`",
-                            "write `&[Layer<'_>]` or `&[&mut [T; len]]`: the buffers that are written are declared by `&mut`",
+                            "write `&[Layer<'_>]` or `&[&mut [T; len]]`: the buffers that are written are declared by \
+                                `&mut`",
                             report,
                         ));
                     }
@@ -122,7 +123,8 @@ impl AggregateType {
             _ => Err(refuse(
                 ty,
                 "this slice is not part of the language",
-                "a buffer is `&[T; len]` with its length, a slice of buffers `&[&[T; len]]`, a slice of records `&[Layer<'_>]`",
+                "a buffer is `&[T; len]` with its length, a slice of buffers `&[&[T; len]]`, a slice of records \
+                    `&[Layer<'_>]`",
                 report,
             )),
         }

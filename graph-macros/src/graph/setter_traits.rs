@@ -101,7 +101,8 @@ fn host(expansion: &Expansion<'_>, at: usize, argument: &Ident, host: &HostType)
     };
     let message = format!("`{argument}` of `{name}` has no setter: {what}");
     let label = format!("the graph is built for one `{argument}`");
-    let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic inside";
+    let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic \
+        inside";
     let told = on_unimplemented(&message, &label, note);
     quote!(#told trait #reason {})
 }

@@ -374,7 +374,8 @@ pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
             Code::CW001,
             "this type is not part of the language in the arguments of a graph function",
             &[],
-            Some("a buffer is `&[T; len]` or `&mut [T; len]`, pinned host memory `&Pinned<[T; len]>`, a taken-over allocation `[T; len]`; a scalar is passed by value"),
+            Some("a buffer is `&[T; len]` or `&mut [T; len]`, pinned host memory `&Pinned<[T; len]>`, a taken-over \
+                allocation `[T; len]`; a scalar is passed by value"),
         );
         return None;
     }

@@ -402,7 +402,8 @@ impl<'l> Steps<'l> {
             let holds = paths::holds_host(path, number);
             let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
             let text = format!(
-                "`{name}` holds a host statement or an event, and cannot be called in the body of an `if`, `while` or `match` on a buffer"
+                "`{name}` holds a host statement or an event, and cannot be called in the body of an `if`, `while` or \
+                    `match` on a buffer"
             );
             quote_spanned!(path.span()=> const _: () = ::core::assert!(!#holds, #text);)
         });

@@ -278,7 +278,8 @@ impl<'c, 'm, 'a> AccessCollector<'c, 'm, 'a> {
         direct.or(stored).copied().filter(|_| set.is_power_of_two())
     }
 
-    /// Returns the backward slice of the writes through these parameters. Must be called after [`AccessCollector::kernel`].
+    /// Returns the backward slice of the writes through these parameters. Must be called after
+    /// [`AccessCollector::kernel`].
     fn slice_writes(&self, written: &[u32], scalars: &[bool]) -> BackwardSlice {
         let wanted = written.iter().map(|&parameter| {
             let hidden = self.flow.origins.is_exposed(AbstractLocation::Pointer(parameter));
@@ -294,7 +295,8 @@ impl<'c, 'm, 'a> AccessCollector<'c, 'm, 'a> {
         slice::backward_slice(&self.flow, wanted.collect(), scalars, |at| quoted(&self.site(at)))
     }
 
-    /// Returns the backward slice of all accesses through these parameters. Must be called after [`AccessCollector::kernel`].
+    /// Returns the backward slice of all accesses through these parameters. Must be called after
+    /// [`AccessCollector::kernel`].
     fn slice_accesses(&self, parameters: &[u32], scalars: &[bool]) -> BackwardSlice {
         let wanted = |parameter: u32, accesses: slice::SlicedAccesses| {
             let (anywhere, does) = match accesses {

@@ -1,7 +1,7 @@
 //! Known-bits analysis of stored values: proves that booleans stay booleans.
 //!
-//! Input: a store or a value of an [`SsaFunction`]. Output: the bits that may be 1 and those that must be. The analysis walks
-//! backward over definitions, with a fixpoint over the low zeros of phis. It assumes that bytes loaded through a
+//! Input: a store or a value of an [`SsaFunction`]. Output: the bits that may be 1 and those that must be. The analysis
+//! walks backward over definitions, with a fixpoint over the low zeros of phis. It assumes that bytes loaded through a
 //! pointer parameter, or from a parameter of one byte, are 0 or 1; the result names the parameters of these
 //! assumptions.
 

@@ -1,7 +1,7 @@
 //! The representation of a function body in static single assignment form; `ssa` builds it.
 //!
-//! Invariants of every [`SsaFunction`]: at most one step defines a value, and steps are grouped by block in the order of
-//! [`Cfg`].
+//! Invariants of every [`SsaFunction`]: at most one step defines a value, and steps are grouped by block in the order
+//! of [`Cfg`].
 
 use crate::analysis::cfg::Cfg;
 use crate::syntax::{Function, Instruction, Module, StateSpace, Statement, Variable};

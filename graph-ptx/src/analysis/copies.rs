@@ -1,7 +1,7 @@
 //! Data flow through shared memory and stack slots within one function.
 //!
-//! [`MemoryCopies`] indexes the loads and stores of a function by location. A store and a load may alias if they access the
-//! same variable of shared memory, if the variable of one of them is unknown, or if they access the same stack slot
+//! [`MemoryCopies`] indexes the loads and stores of a function by location. A store and a load may alias if they access
+//! the same variable of shared memory, if the variable of one of them is unknown, or if they access the same stack slot
 //! (same base and offset in local memory). Debug builds keep their variables in stack slots.
 
 use crate::analysis::code::{NONE, Referent, Source, SsaFunction, Step};

@@ -25,7 +25,8 @@ pub struct DurationInputs {
     pub iterations: Vec<bool>,
     /// True if loaded data decides.
     pub data: bool,
-    /// True if the kernel is short and straight-line: no loop, no call and at most [`MAX_SHORT_INSTRUCTIONS`] instructions.
+    /// True if the kernel is short and straight-line: no loop, no call and at most [`MAX_SHORT_INSTRUCTIONS`]
+    /// instructions.
     pub short: bool,
 }
 

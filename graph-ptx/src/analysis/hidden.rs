@@ -1,9 +1,9 @@
 //! Hidden state: the module variables that impose an order on kernels although they are not arguments.
 //!
 //! Input: the facts about the kernels of a file. Output: the variables that each kernel reads and writes
-//! ([`HiddenState`]). A variable that no kernel of the file writes imposes no order, such as the strings of `printf` and
-//! constant tables. A kernel that stores to an unknown address may write every variable whose address escapes from a
-//! kernel or an initialiser.
+//! ([`HiddenState`]). A variable that no kernel of the file writes imposes no order, such as the strings of `printf`
+//! and constant tables. A kernel that stores to an unknown address may write every variable whose address escapes from
+//! a kernel or an initialiser.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::KernelFacts;

@@ -1,5 +1,5 @@
-//! Computes the backward slice ([`BackwardSlice`]) of a kernel's accesses: the stores through some of its pointers, or all
-//! loads and stores, with the integer arithmetic and the branches that determine their execution and addresses.
+//! Computes the backward slice ([`BackwardSlice`]) of a kernel's accesses: the stores through some of its pointers, or
+//! all loads and stores, with the integer arithmetic and the branches that determine their execution and addresses.
 //!
 //! Input: the points-to analysis and the accesses. Output: a small program that [`coverage`](crate::coverage)
 //! interprets. Loops and branches that do not affect the accesses are omitted: threads are assumed to leave them.

@@ -2,8 +2,8 @@
 //!
 //! A group starts as the whole launch. An operation that needs a different answer for some threads returns a cut; the
 //! interpreter splits the group and retries the operation on each part. A run that collects all possible accesses
-//! (`collects_possible`) takes both sides of an unknown branch ([`UnknownRegion`]); otherwise it skips to the join and marks the accesses
-//! between as inexact.
+//! (`collects_possible`) takes both sides of an unknown branch ([`UnknownRegion`]); otherwise it skips to the join and
+//! marks the accesses between as inexact.
 
 use super::cut::BoxCut;
 use super::footprint::{MAX_TOUCHES, StridedAccess};

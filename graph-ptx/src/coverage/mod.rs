@@ -1,13 +1,14 @@
 //! Coverage: the elements that the threads of a launch access, found by running a backward slice of the kernel for
 //! all threads at once.
 //!
-//! The analysis cuts a [`BackwardSlice`] out of a kernel: the integer arithmetic and branches that determine the addresses
-//! and guards of its stores. [`BackwardSlice::verdicts`] runs it for one launch configuration and one set of scalars. Threads
-//! on the same path form a group: a box of thread and block indices, in which every value is an affine form over
-//! them. Where threads diverge or arithmetic wraps, the box is cut, so that results are exact in machine width.
-//! Loaded data and calls are opaque; accesses that depend on them do not count as writes.
+//! The analysis cuts a [`BackwardSlice`] out of a kernel: the integer arithmetic and branches that determine the
+//! addresses and guards of its stores. [`BackwardSlice::verdicts`] runs it for one launch configuration and one set of
+//! scalars. Threads on the same path form a group: a box of thread and block indices, in which every value is an affine
+//! form over them. Where threads diverge or arithmetic wraps, the box is cut, so that results are exact in machine
+//! width. Loaded data and calls are opaque; accesses that depend on them do not count as writes.
 //!
-//! [`BackwardSlice::accesses`] runs an slice of all loads and stores for an upper bound: what may be done is taken to be done.
+//! [`BackwardSlice::accesses`] runs an slice of all loads and stores for an upper bound: what may be done is taken to
+//! be done.
 
 mod cut;
 mod encoding;
@@ -33,8 +34,8 @@ pub use slice::{
 };
 
 impl BackwardSlice {
-    /// Returns the verdict on the extent of each of [`BackwardSlice::parameters`], given in the same order. The number of
-    /// steps is limited; beyond the limit the verdict is [`Verdict::Unknown`].
+    /// Returns the verdict on the extent of each of [`BackwardSlice::parameters`], given in the same order. The number
+    /// of steps is limited; beyond the limit the verdict is [`Verdict::Unknown`].
     pub fn verdicts(&self, launch: &LaunchInputs<'_>, extents: &[Extent]) -> Vec<Verdict> {
         let found = interpreter::Interpreter::new(self, launch).run();
         found
@@ -51,9 +52,9 @@ impl BackwardSlice {
             .collect()
     }
 
-    /// Returns the bytes that each block of a launch may access, for each of [`BackwardSlice::parameters`] of an slice of all
-    /// accesses ([`Analysis::slice_accesses`](crate::Analysis::slice_accesses)). Of a scalar without a value all values are possible.
-    /// Also the threads of each load and store.
+    /// Returns the bytes that each block of a launch may access, for each of [`BackwardSlice::parameters`] of an slice
+    /// of all accesses ([`Analysis::slice_accesses`](crate::Analysis::slice_accesses)). Of a scalar without a value all
+    /// values are possible. Also the threads of each load and store.
     pub fn footprint_and_sites(&self, launch: &LaunchInputs<'_>) -> (Vec<Region>, AccessSites) {
         let (found, trace) = interpreter::Interpreter::new_collecting_all(self, launch).run_and_trace();
         let regions = found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect();

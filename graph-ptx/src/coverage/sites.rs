@@ -1,7 +1,7 @@
 //! The addresses of each load and store of a kernel in each thread of a launch.
 //!
-//! The interpreter records every access that it reaches in a [`AccessTrace`]. The result lists, for each instruction, boxes
-//! of threads with affine addresses; store-to-load forwarding (`forward`) needs them.
+//! The interpreter records every access that it reaches in a [`AccessTrace`]. The result lists, for each instruction,
+//! boxes of threads with affine addresses; store-to-load forwarding (`forward`) needs them.
 
 use super::form::AffineForm;
 use super::slice::{BackwardSlice, MemoryInstruction};

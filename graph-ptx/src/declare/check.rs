@@ -200,7 +200,8 @@ impl Check<'_, '_, '_> {
                 entry.name
             );
             let note = format!("line {} of the PTX: `.entry {}`", entry.line, entry.name);
-            let help = "use dynamic shared memory for more: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
+            let help = "use dynamic shared memory for more: `extern __shared__`, and `shared_mem_bytes` in the launch \
+                configuration";
             self.push(Difference::Shared, None, message, vec![note], Some(help.to_owned()));
         }
     }

@@ -15,8 +15,8 @@ pub(super) struct AddedNames {
 }
 
 impl AddedNames {
-    /// Returns the register for a grid register, numbered as in [`GridRegisters`]. The last one is the fourth component, which
-    /// is always 0.
+    /// Returns the register for a grid register, numbered as in [`GridRegisters`]. The last one is the fourth
+    /// component, which is always 0.
     pub fn grid(&self, register: usize) -> String {
         let name = ["cx", "cy", "cz", "nx", "ny", "nz", "zero"][register];
         format!("%{}{name}", self.prefix)
@@ -100,9 +100,9 @@ impl Prologue<'_> {
         write!(out, "\t")
     }
 
-    /// Writes the search for the last member whose first block is not after this block: see [`BatchTable::search_words`].
-    /// Dependent loads from the table are slow: there are two, and one more for each halving of the members in the
-    /// block's segment.
+    /// Writes the search for the last member whose first block is not after this block: see
+    /// [`BatchTable::search_words`]. Dependent loads from the table are slow: there are two, and one more for each
+    /// halving of the members in the block's segment.
     fn search(&self, out: &mut String) -> std::fmt::Result {
         let (own, p) = (self.own, &self.own.prefix);
         let (starts, stride) = (self.table.starts.unwrap_or(0), self.table.stride);

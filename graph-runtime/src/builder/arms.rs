@@ -223,7 +223,8 @@ impl Program {
                 _ => "condition",
             };
             let message = format!("an arm of this `{word}` has not ended");
-            let help = "check and build the program outside of its conditions, and leave the builder in its place in them";
+            let help = "check and build the program outside of its conditions, and leave the builder in its place in \
+                them";
             messages::refusal(&self.at(begun.place, &begun.name), Code::CW001, &message, &[], Some(help))
         });
         Some(self.faults.iter().cloned().chain(open).collect())

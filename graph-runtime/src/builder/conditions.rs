@@ -175,7 +175,8 @@ impl<'a> Builder<'a> {
 
     /// Repeats a body while a flag is not 0, with a limit on the iterations: `#[at_most(n)] while flag { .. }`.
     ///
-    /// [`Exec::iterations_of`](super::Exec::iterations_of) returns the number of iterations and whether the limit was hit.
+    /// [`Exec::iterations_of`](super::Exec::iterations_of) returns the number of iterations and whether the limit was
+    /// hit.
     ///
     /// # Errors
     ///

@@ -99,7 +99,8 @@ impl Config for EvaluatedConfiguration {
 /// [`Size`]s or tuples of them, a `LaunchConfig`, or `per_item(n)`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a launch configuration of a builder",
-    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` of integers, `Scalar`s, `Size`s or tuples of them, a `LaunchConfig`, or `per_item(n)`"
+    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` of integers, `Scalar`s, `Size`s or \
+        tuples of them, a `LaunchConfig`, or `per_item(n)`"
 )]
 pub trait ToConfiguration {
     /// Converts it to a configuration.

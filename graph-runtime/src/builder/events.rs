@@ -176,7 +176,8 @@ host_functions!(A 0 B 1 C 2 D 3 E 4 G 5 H 6 I 7);
 /// A flag for `wait_value` and `write_value`: `&Arc<Flag<u32>>`, `&Arc<Flag<u64>>`, or pinned memory of one element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no flag",
-    label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or pinned memory of one `u32` or `u64` by `&b` or `&mut b`"
+    label = "a flag is an `&Arc<Flag<u32>>`, an `&Arc<Flag<u64>>`, or pinned memory of one `u32` or `u64` by `&b` or \
+        `&mut b`"
 )]
 pub trait ToFlag {
     #[doc(hidden)]
@@ -346,7 +347,8 @@ impl Program {
                     "`{}` is memory of the device, which the host statement cannot reach",
                     declared.name
                 );
-                let help = "`copy` it to an argument of `pinned_mut` first, and give that to `host`, or give it an argument that is bound to a `Managed`";
+                let help = "`copy` it to an argument of `pinned_mut` first, and give that to `host`, or give it an \
+                    argument that is bound to a `Managed`";
                 return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
             }
             if declared.element.id != element.id {
@@ -388,7 +390,8 @@ impl Program {
                 let declared = &self.buffers[access.buffer];
                 if !matches!(declared.origin, Origin::Pinned { .. }) {
                     let message = format!(
-                        "`{}` is memory of the device, where a graph neither waits for values nor writes them by launch",
+                        "`{}` is memory of the device, where a graph neither waits for values nor writes them by \
+                            launch",
                         declared.name
                     );
                     let help = "take it as an argument of `pinned_mut`, or use a `Flag`";

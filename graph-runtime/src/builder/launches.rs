@@ -16,7 +16,8 @@ use super::messages;
 use super::program::{Program, StatementSite};
 use super::size::{MentionedScalars, Size};
 
-const BORROWS: &str = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`";
+const BORROWS: &str = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and \
+    `atomic(&mut b)` fits `&[Atomic<T>; _]`";
 
 impl Program {
     pub(super) fn statement(&self, id: StatementId) -> Statement {

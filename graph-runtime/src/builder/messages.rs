@@ -40,13 +40,15 @@ pub(super) fn misfit(
     let (message, help) = match misfit {
         Misfit::Element { declared, given } => (
             format!(
-                "`{argument}` has elements of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared with `{declared}`"
+                "`{argument}` has elements of type `{given}`, and the parameter `{parameter}` of `{callee}` is \
+                    declared with `{declared}`"
             ),
             None,
         ),
         Misfit::Scalar { declared, given } => (
             format!(
-                "`{argument}` is of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared as `{declared}`"
+                "`{argument}` is of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared as \
+                    `{declared}`"
             ),
             argument
                 .parse::<i64>()
@@ -73,7 +75,8 @@ pub(super) fn misfit(
 
 /// Returns the error for a fill whose element type is not supported.
 pub(super) fn not_fillable(at: &SourceLocation, element: &str) -> Error {
-    let note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`";
+    let note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also \
+        `half::f16` and `half::bf16`";
     let message = format!("`fill` does not take elements of type `{element}`");
     refused(at, Code::CW401, &message, &[note.to_owned()], None)
 }

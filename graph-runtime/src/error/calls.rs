@@ -80,20 +80,24 @@ impl fmt::Display for CallFault {
             CallFault::Panicked(text) => write!(f, "the library call panicked: {text}"),
             CallFault::Nothing { parameter } => write!(
                 f,
-                "the library call enqueued nothing in its stream, but declares that it writes `{parameter}`; work in another stream is not part of the graph"
+                "the library call enqueued nothing in its stream, but declares that it writes `{parameter}`; work in \
+                    another stream is not part of the graph"
             ),
             CallFault::Allocates => f.write_str(
-                "the library call allocates or frees memory in its stream; memory for a call is a parameter of it, `scratch: [T; len]`",
+                "the library call allocates or frees memory in its stream; memory for a call is a parameter of it, \
+                    `scratch: [T; len]`",
             ),
             CallFault::InBody { body } => write!(
                 f,
-                "the library call captured a host function, an event or a memory operation, which the body `{body}` cannot contain"
+                "the library call captured a host function, an event or a memory operation, which the body `{body}` \
+                    cannot contain"
             ),
             CallFault::Unjoined => f.write_str(
                 "the library call enqueued work in another stream, and its own stream does not wait for it",
             ),
             CallFault::Invalidated { said } => {
-                f.write_str("the library call made a call that cannot be captured, such as a wait on the host or an allocation")?;
+                f.write_str("the library call made a call that cannot be captured, such as a wait on the host or an \
+                    allocation")?;
                 said.as_ref().map_or(Ok(()), |said| write!(f, ": {said}"))
             }
             CallFault::Ended => f.write_str("the library call ended the capture of its stream"),
@@ -113,11 +117,13 @@ impl fmt::Display for CallFault {
             }
             CallFault::CollectiveInBody { body } => write!(
                 f,
-                "a collective cannot be in the body `{body}`: each rank's device decides alone, and ranks that decide differently would wait for each other forever"
+                "a collective cannot be in the body `{body}`: each rank's device decides alone, and ranks that decide \
+                    differently would wait for each other forever"
             ),
             CallFault::Crossed { device, text } => write!(
                 f,
-                "device {device} would wait forever in `{text}`: on another device, the same collective runs after work that follows it here"
+                "device {device} would wait forever in `{text}`: on another device, the same collective runs after \
+                    work that follows it here"
             ),
             CallFault::NoCollective => f.write_str("the library call describes no collective"),
             CallFault::LentTwice { parameter } => {

@@ -107,7 +107,8 @@ pub enum ConfigFault {
     },
     /// A block that needs more registers than the device has.
     #[error(
-        "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, but the device has {max} registers per block"
+        "a block of {threads} threads with {each} registers each, as `{kernel}` is compiled, but the device has {max} \
+            registers per block"
     )]
     #[non_exhaustive]
     Registers {
@@ -122,7 +123,8 @@ pub enum ConfigFault {
     },
     /// More shared memory than the device has.
     #[error(
-        "{shared} bytes of dynamic and {own} of `{kernel}`'s static shared memory, but the device has {max} bytes per block"
+        "{shared} bytes of dynamic and {own} of `{kernel}`'s static shared memory, but the device has {max} bytes per \
+            block"
     )]
     #[non_exhaustive]
     SharedMemory {
@@ -137,7 +139,8 @@ pub enum ConfigFault {
     },
     /// A kernel that needs a cluster size at launch.
     #[error(
-        "`{kernel}` must be launched with a cluster size, which launch configurations do not support yet: set the size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
+        "`{kernel}` must be launched with a cluster size, which launch configurations do not support yet: set the \
+            size in the kernel, `.reqnctapercluster` or `__cluster_dims__`"
     )]
     #[non_exhaustive]
     UnsizedClusters {
@@ -153,7 +156,8 @@ pub enum ConfigFault {
     },
     /// Clusters that are larger than the portable maximum.
     #[error(
-        "`{kernel}` requires clusters of {} blocks, but only up to {max} are portable to every device", dims_text(.cluster)
+        "`{kernel}` requires clusters of {} blocks, but only up to {max} are portable to every \
+            device", dims_text(.cluster)
     )]
     #[non_exhaustive]
     LargeClusters {
@@ -166,7 +170,8 @@ pub enum ConfigFault {
     },
     /// A grid that is not a multiple of the cluster size.
     #[error(
-        "a grid of {} blocks is not a multiple of the cluster size {} that `{kernel}` requires", dims_text(.grid), dims_text(.cluster)
+        "a grid of {} blocks is not a multiple of the cluster size {} that `{kernel}` \
+            requires", dims_text(.grid), dims_text(.cluster)
     )]
     #[non_exhaustive]
     GridOfClusters {
@@ -186,7 +191,8 @@ pub enum ConfigFault {
     },
     /// A cooperative grid with more blocks than can be resident at once.
     #[error(
-        "`{kernel}` synchronizes its whole grid of {} blocks, but only {max} blocks of this size can be resident at once", dims_text(.grid)
+        "`{kernel}` synchronizes its whole grid of {} blocks, but only {max} blocks of this size can be resident at \
+            once", dims_text(.grid)
     )]
     #[non_exhaustive]
     NotResident {
@@ -224,7 +230,8 @@ pub enum ConfigFault {
     },
     /// A value with a step so large that, modulo its range, it seems to go backwards.
     #[error(
-        "the step of `{word}` is {step}, which is at least half of the range of its values: the next value would count as an earlier one"
+        "the step of `{word}` is {step}, which is at least half of the range of its values: the next value would \
+            count as an earlier one"
     )]
     #[non_exhaustive]
     LongStep {

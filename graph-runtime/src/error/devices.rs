@@ -125,7 +125,8 @@ impl fmt::Display for DeviceFault {
             }
             DeviceFault::Body { at, device, decides } => write!(
                 f,
-                "{at} is on device {device}, but it is in a body that runs on device {decides}: a body cannot span devices"
+                "{at} is on device {device}, but it is in a body that runs on device {decides}: a body cannot span \
+                    devices"
             ),
             DeviceFault::NoAccess { at, device, buffer, memory, reason } => {
                 let name = &buffer.name;

@@ -68,7 +68,8 @@ pub enum SetterFault {
     Freed,
     /// A bound that cannot be recomputed as at build: it wraps around, is negative, or changes each time.
     #[error(
-        "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, is negative, or gives another value each time"
+        "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps \
+            around, is negative, or gives another value each time"
     )]
     #[non_exhaustive]
     Bound {
@@ -77,7 +78,8 @@ pub enum SetterFault {
     },
     /// A batched launch with a changed configuration.
     #[error(
-        "is one of {launches} launches that are batched, and its configuration was {built} when the graph was built and is {now} now"
+        "is one of {launches} launches that are batched, and its configuration was {built} when the graph was built \
+            and is {now} now"
     )]
     #[non_exhaustive]
     Batched {
@@ -90,7 +92,8 @@ pub enum SetterFault {
     },
     /// A fused launch with a changed configuration.
     #[error(
-        "is one of {launches} launches that are fused, and its configuration was {built} when the graph was built and is {now} now"
+        "is one of {launches} launches that are fused, and its configuration was {built} when the graph was built and \
+            is {now} now"
     )]
     #[non_exhaustive]
     Fused {
@@ -139,7 +142,8 @@ pub enum ProfileFault {
     NoLaunches,
     /// The graph has collectives between its devices.
     #[error(
-        "it has collectives between its devices, which run at the same time, and a profile runs one statement after the other"
+        "it has collectives between its devices, which run at the same time, and a profile runs one statement after \
+            the other"
     )]
     Collectives,
     /// The graph takes over an output.

@@ -25,7 +25,8 @@ pub enum ManagedFault {
     },
     /// Memory that is attached to the host, on a device without concurrent access.
     #[error(
-        "managed memory that is attached to the host is not accessible from device {device}, which has no concurrent access: `attach` it to the stream"
+        "managed memory that is attached to the host is not accessible from device {device}, which has no concurrent \
+            access: `attach` it to the stream"
     )]
     #[non_exhaustive]
     AttachedToHost {
@@ -91,7 +92,8 @@ pub enum ManagedFault {
     LegacyStream,
     /// A setter binds memory that was allocated for another device, and a copy or a fill of the graph uses it.
     #[error(
-        "memory that was allocated for device {device} cannot take the place of memory of device {built}: copies and fills of a graph keep the devices of their memory\n  = help: bind memory that was allocated for device {built}, or build the graph again"
+        "memory that was allocated for device {device} cannot take the place of memory of device {built}: copies and \
+            fills of a graph keep the devices of their memory\n  = help: bind memory that was allocated for device {built}, or build the graph again"
     )]
     #[non_exhaustive]
     OfOtherDevice {
@@ -102,7 +104,8 @@ pub enum ManagedFault {
     },
     /// `#[advise]` or `#[prefetch]` names a device that the graph does not have.
     #[error(
-        "it has `#[advise]` or `#[prefetch]` for device {device} of the graph, counted from 0, and the graph has {devices}"
+        "it has `#[advise]` or `#[prefetch]` for device {device} of the graph, counted from 0, and the graph has \
+            {devices}"
     )]
     #[non_exhaustive]
     NotOfGraph {
@@ -113,7 +116,8 @@ pub enum ManagedFault {
     },
     /// An argument with `#[advise]`, `#[prefetch]` or `#[discard]` is bound to other memory.
     #[error(
-        "it has `#[advise]`, `#[prefetch]` or `#[discard]`, and is bound to memory that is not managed: bind a `Managed`"
+        "it has `#[advise]`, `#[prefetch]` or `#[discard]`, and is bound to memory that is not managed: bind a \
+            `Managed`"
     )]
     NotManaged,
     /// Memory that is attached to another stream.
@@ -130,7 +134,8 @@ pub enum ManagedFault {
     /// The host is accessing managed memory of a device without concurrent access, which may not run anything
     /// meanwhile.
     #[error(
-        "nothing can be launched while the host accesses managed memory, since the device has no concurrent access: drop the view first"
+        "nothing can be launched while the host accesses managed memory, since the device has no concurrent access: \
+            drop the view first"
     )]
     OfHost,
 }

@@ -117,7 +117,8 @@ pub enum MulticastFault {
     SystemNotReady,
     /// The system's configuration is invalid (`CUDA_ERROR_ILLEGAL_STATE`).
     #[error(
-        "the system is in a state that multicast objects do not work in: check its configuration and the driver's daemons"
+        "the system is in a state that multicast objects do not work in: check its configuration and the driver's \
+            daemons"
     )]
     IllegalState,
     /// The members of a team request different operations.

@@ -135,7 +135,8 @@ impl fmt::Display for ShortLaunch {
         let s = if *threads == 1 { "" } else { "s" };
         write!(
             f,
-            "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} thread{s} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}"
+            "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} thread{s} writes \
+                {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}"
         )?;
         needed.map_or(Ok(()), |needed| write!(f, "; {needed} threads are needed"))
     }
@@ -144,7 +145,8 @@ impl fmt::Display for ShortLaunch {
 /// A launch that is not proved to write all elements of a write-only parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{at}: cannot prove that `{kernel}` writes all elements of `{buffer}`, whose type has invalid bit patterns: {reason}"
+    "{at}: cannot prove that `{kernel}` writes all elements of `{buffer}`, whose type has invalid bit patterns: \
+        {reason}"
 )]
 #[non_exhaustive]
 pub struct UnprovedLaunch {

@@ -1,8 +1,8 @@
 //! Launches an exec, and orders the launch with earlier and later uses of its operands.
 //!
 //! A launch first waits for all earlier conflicting uses, on the device: of outputs, of buffers in other streams,
-//! of shared buffers (the ledger in `bind`), and of module variables (`module_variables`). Then the graph is enqueued and
-//! the exec's event recorded. Later uses are ordered after that event; if a driver call for this fails, the host
+//! of shared buffers (the ledger in `bind`), and of module variables (`module_variables`). Then the graph is enqueued
+//! and the exec's event recorded. Later uses are ordered after that event; if a driver call for this fails, the host
 //! waits. `release` orders uses after the end of the exec in the same way.
 
 use std::sync::{Arc, Mutex, PoisonError};

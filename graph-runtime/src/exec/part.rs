@@ -239,7 +239,8 @@ impl<P: ArgumentPath<Target: ArgumentRecord>> ArgumentMut<P> {
         let core = self.place.core(Token);
         let statements = core.settable_field(self.argument, &self.path, &self.name, field)?;
         let old = std::mem::replace(part(self.place.part(Token)), value);
-        // Evaluation runs the user's expressions, which may panic. `PendingField` restores the old value in that case, too.
+        // Evaluation runs the user's expressions, which may panic. `PendingField` restores the old value in that case,
+        // too.
         let mut change = PendingField { place: &mut self.place, part, old: Some(old) };
         let reevaluated = change.place.evaluate(&statements, Token)?;
         change.place.core(Token).replace_field_records(

@@ -66,7 +66,8 @@ impl<A: GraphFn> ExecCore<A> {
         let scalar = ScalarId::new(index);
         self.core.check_settable(scalar)?;
         let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation. `PendingScalar` restores the old values in that case, too.
+        // The user's expressions may panic during evaluation. `PendingScalar` restores the old values in that case,
+        // too.
         let mut change = PendingScalar { exec: self, place, old: Some(old), shift: OldBounds::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
         core.set(&args.values(Token), scalar, &mut change.shift)?;

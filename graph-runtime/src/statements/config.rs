@@ -21,7 +21,8 @@ pub struct BlockLimits {
 /// A type of launch configurations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a launch configuration",
-    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"
+    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` with `u32` or tuples of them, a \
+        `LaunchConfig`, or `per_item(n)`"
 )]
 pub trait Config {
     /// Returns the launch shape, or the reason why the configuration has none.

@@ -1,7 +1,8 @@
 //! The functions of host statements, and the calls to which host nodes point.
 //!
-//! A node holds a raw pointer to a call that [`HostFunctions`] owns. A setter gives the node a new call. The old call is kept
-//! until a launch has begun the new one: launches of an exec run in order, so none uses the old call after that.
+//! A node holds a raw pointer to a call that [`HostFunctions`] owns. A setter gives the node a new call. The old call
+//! is kept until a launch has begun the new one: launches of an exec run in order, so none uses the old call after
+//! that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -166,8 +166,8 @@ impl Writer {
     }
 }
 
-/// Returns the programs with their meanings, and the macro `each`: it calls another macro with the names of a program and
-/// its meaning, and the text of the program, whose statements stand a line each.
+/// Returns the programs with their meanings, and the macro `each`: it calls another macro with the names of a program
+/// and its meaning, and the text of the program, whose statements stand a line each.
 pub fn text() -> String {
     let (mut items, mut each) = (String::new(), String::new());
     for number in 0..PROGRAMS {

@@ -47,7 +47,8 @@ pub(super) fn launch_argument(
                 let mut help = format!("write `&{0}`, `&mut {0}` or `atomic(&mut {0})`", compact(bare));
                 if let Some(function) = lowering.program.returning_call(buffer) {
                     help.push_str(&format!(
-                        "; if `{function}` is an ordinary function of scalars, write the type: `let {}: T = {function}(..);`",
+                        "; if `{function}` is an ordinary function of scalars, write the type: `let {}: T = \
+                            {function}(..);`",
                         compact(bare)
                     ));
                 }

@@ -39,7 +39,8 @@ pub(super) fn call_statement(
                 return Err(lowering.refuse(
                     call,
                     &format!("`{word}` is not part of the language of graph functions"),
-                    "delete it: a graph function returns nothing or allocations, and the function that builds the graph \
+                    "delete it: a graph function returns nothing or allocations, and the function that builds the \
+                        graph \
                      returns `cuweave::Result` by itself",
                 ));
             }

@@ -1,6 +1,7 @@
 //! Lowers conditionals that the device decides: `if`, `while` and `match` on a buffer of one `u32`.
 //!
-//! Each arm becomes a [`StatementKind::Condition`] statement, the arm's statements, and a [`StatementKind::Join`] statement.
+//! Each arm becomes a [`StatementKind::Condition`] statement, the arm's statements, and a [`StatementKind::Join`]
+//! statement.
 
 use cuweave_core::condition::{ArmValues, Condition, ConditionKeyword, MAX_VALUES};
 use cuweave_core::ir::{Access, BufferId, Mode, Origin, StatementKind};
@@ -133,7 +134,8 @@ pub(super) fn reject_buffer_expression(lowering: &mut Lowering<'_>, condition: &
     Err(lowering.refuse(
         condition,
         &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
-        "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. }`; let a kernel write \
+        "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. \
+            }`; let a kernel write \
          any other decision into a buffer `[u32; 1]`",
     ))
 }

@@ -93,7 +93,8 @@ fn help_for_non_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> 
         Expr::Path(path) => {
             let name = path.path.get_ident().filter(|name| *name == "device" || *name == "host")?;
             (!is_declared(name)).then(|| {
-                format!("`{name}` is a place of `#[prefetch(..)]` and `#[advise(..)]`: write `#[on(0)]` for the first device")
+                format!("`{name}` is a place of `#[prefetch(..)]` and `#[advise(..)]`: write `#[on(0)]` for the first \
+                    device")
             })
         }
         Expr::Call(call) => {

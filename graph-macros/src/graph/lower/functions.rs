@@ -40,7 +40,8 @@ pub(super) fn call_function(
         return Err(lowering.refuse(
             call,
             &format!("the graph function `{text}` calls itself"),
-            "write a loop: over a list of records that has one for each level, `for level in &levels`, or over a range of \
+            "write a loop: over a list of records that has one for each level, `for level in &levels`, or over a \
+                range of \
              scalars, `for i in 0..levels`",
         ));
     }

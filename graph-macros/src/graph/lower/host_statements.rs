@@ -185,7 +185,8 @@ fn host_argument(lowering: &mut Lowering<'_>, argument: &Expr) -> LowerResult<Ho
         return Err(lowering.refuse(
             argument,
             &message,
-            "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`, or take it as an argument that is bound to a `Managed`",
+            "`copy` it to an argument `&mut Pinned<[T; len]>` first, and give that to `host`, or take it as an \
+                argument that is bound to a `Managed`",
         ));
     }
     let mode = match borrow.or(view.borrow) {

@@ -95,7 +95,8 @@ pub(super) fn report_misplaced_host_value(lowering: &mut Lowering<'_>, name: &Id
     lowering.refuse(
         name,
         &format!("`{name}` is a host value, which only calls and host statements take"),
-        &format!("pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, and {scalar}"),
+        &format!("pass it to a library call, to a graph function or to `host`; a buffer is declared as `&[T; len]`, \
+            and {scalar}"),
     )
 }
 

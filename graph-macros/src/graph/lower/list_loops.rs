@@ -88,7 +88,8 @@ fn other_iterator(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<Optio
     Err(lowering.refuse(
         expr,
         "this iterator is not part of the language of graph functions",
-        "loop over `&layers`, `layers.iter().rev()`, `layers.iter().enumerate()` or indices: `for i in 0..layers.len()` \
+        "loop over `&layers`, `layers.iter().rev()`, `layers.iter().enumerate()` or indices: `for i in \
+            0..layers.len()` \
          and `&layers[i].q`",
     ))
 }

@@ -206,7 +206,8 @@ fn loop_help(over: &Expr) -> &'static str {
         "rev" => "write `for i in (0..n).rev()` or `for layer in layers.iter().rev()`",
         "step_by" => "count the steps, as in `for i in 0..n / 4`, and use `i * 4` in the body",
         _ => {
-            "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the body"
+            "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the \
+                body"
         }
     }
 }

@@ -13,7 +13,8 @@ const fn refused(what: &'static str, help: &'static str) -> UnsupportedSyntax {
 }
 
 /// The default help: everything that may be a statement.
-const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, \
+const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, \
+    `copy`, `free`, \
      `swap`, `h = y`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal`, calls of graph functions and of \
      libraries, `let` of scalars and of parts of buffers, blocks, `for`, `if` and `match` on scalars, and `if`, `while` and `match` on \
      a buffer `[u32; 1]`";
@@ -23,7 +24,8 @@ pub(super) fn expression(expr: &Expr, named: bool) -> UnsupportedSyntax {
     match expr {
         Expr::While(_) => refused(
             "`while` on scalars is",
-            "write `for i in 0..n` with a scalar: the number of iterations is known when the graph is built; the device decides about \
+            "write `for i in 0..n` with a scalar: the number of iterations is known when the graph is built; the \
+                device decides about \
              `while flag`, where `flag` is a buffer `[u32; 1]`",
         ),
         Expr::Loop(_) => refused(
@@ -67,7 +69,8 @@ pub(super) fn expression(expr: &Expr, named: bool) -> UnsupportedSyntax {
         }
         Expr::Array(_) => refused(
             "an array is",
-            "give each a `let` of its own; memory of the device is `alloc::<T>(len)`, filled by `copy` from an argument",
+            "give each a `let` of its own; memory of the device is `alloc::<T>(len)`, filled by `copy` from an \
+                argument",
         ),
         Expr::Tuple(_) => refused(
             "a tuple is",
@@ -91,7 +94,8 @@ pub(super) fn expression(expr: &Expr, named: bool) -> UnsupportedSyntax {
         ),
         Expr::Binary(binary) if is_assignment(&binary.op) => refused(
             "an assignment with an operator is",
-            "give the new value of a scalar a `let` of its own; arithmetic on buffers is a kernel's: `add[per_item(n)](..)`",
+            "give the new value of a scalar a `let` of its own; arithmetic on buffers is a kernel's: \
+                `add[per_item(n)](..)`",
         ),
         Expr::Await(_) | Expr::Async(_) => {
             refused("`async` is", "launch the exec on a stream: it does not wait")
@@ -182,7 +186,8 @@ fn method(call: &ExprMethodCall) -> UnsupportedSyntax {
         "swap" => refused("a method call is", "write `swap(&mut a, &mut b);`"),
         "push" => refused(
             "a method call is",
-            "each allocation has a name of its own; take buffers by the number as a slice, `&[&mut [T; len]]`, or as a field of \
+            "each allocation has a name of its own; take buffers by the number as a slice, `&[&mut [T; len]]`, or as \
+                a field of \
              the records of one, `&[Layer<'_>]`",
         ),
         "split_at" => refused("`split_at` is", "write `let (lo, hi) = x.split_at_mut(k);`"),

@@ -95,7 +95,8 @@ pub(super) fn indexed_view(
     let Expr::Range(range) = &*index.index else {
         let help = match lowering.program.buffer(view.buffer).origin {
             Origin::Taken => {
-                "an argument `[T; len]` is an allocation of another graph: for numbers, take scalars or a struct by value"
+                "an argument `[T; len]` is an allocation of another graph: for numbers, take scalars or a struct by \
+                    value"
             }
             _ => {
                 "take a range of it: `&x[i..i + 1]`; for a number that the host knows, take a scalar argument"

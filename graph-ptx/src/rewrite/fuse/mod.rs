@@ -2,8 +2,9 @@
 //! and block barriers between them.
 //!
 //! A fused kernel is equivalent to its parts in sequence under one condition: where two parts access the same bytes
-//! and one of them writes, only blocks with the same index may do so (see [`blocks_are_disjoint`](crate::coverage::blocks_are_disjoint)).
-//! `bar.sync` then orders the parts like the end of a launch.
+//! and one of them writes, only blocks with the same index may do so (see
+//! [`blocks_are_disjoint`](crate::coverage::blocks_are_disjoint)). `bar.sync` then orders the parts like the end of a
+//! launch.
 //!
 //! - Each body is in its own scope, so that registers and labels keep their names. It ends at a label, to which its
 //!   returns jump.

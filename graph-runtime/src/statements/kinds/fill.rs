@@ -101,7 +101,8 @@ impl Parameters for Memset {
 #[diagnostic::on_unimplemented(
     message = "`fill` does not take elements of type `{Self}`",
     label = "the elements of this buffer are of type `{Self}`",
-    note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also `half::f16` and `half::bf16`"
+    note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `half` also \
+        `half::f16` and `half::bf16`"
 )]
 pub trait Fillable: sealed::Sealed + Copy {
     /// Returns the value's bits, starting at the lowest byte.

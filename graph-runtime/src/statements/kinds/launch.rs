@@ -165,7 +165,10 @@ impl Evaluator<'_> {
         let name = self.name(access);
         let mut notes = vec![format!("`{}` takes it {taken}, and may read it", kernel.name)];
         if !matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_)) {
-            notes.push(format!("`{name}` is an argument that is discarded, or declared as `MaybeUninit`: it has no contents at first"));
+            notes.push(format!(
+                "`{name}` is an argument that is discarded, or declared as `MaybeUninit`: it has no \
+                contents at first"
+            ));
         }
         let instead = instead.map_or(String::new(), |kind| format!(", or declare the parameter as {kind}"));
         let help = format!("write all of `{name}` before{instead}");

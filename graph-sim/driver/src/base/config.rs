@@ -62,7 +62,8 @@ fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
         super::console::print(&format!(
-            "`{name}={text}` is not understood and is ignored; help: the documentation of `cuweave-sim` lists the values"
+            "`{name}={text}` is not understood and is ignored; help: the documentation of `cuweave-sim` lists the \
+                values"
         ));
         default
     })

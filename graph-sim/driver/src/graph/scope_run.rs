@@ -157,7 +157,8 @@ impl Execution<'_> {
     fn iteration_limit_report(&self, at: usize) -> Report {
         let (name, iterations) = (&self.run.names[at], self.iterations);
         let text = format!(
-            "node {name} begins an iteration after {iterations} iterations of the launch's loops, and its condition is still not 0; \
+            "node {name} begins an iteration after {iterations} iterations of the launch's loops, and its condition \
+                is still not 0; \
              help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
         );
         self.report("iteration-limit", Status::LAUNCH_TIMEOUT, at, text)

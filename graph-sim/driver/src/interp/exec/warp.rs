@@ -163,7 +163,8 @@ impl Warp {
         (
             lane,
             format!(
-                "lanes {here:#010x} wait at a collective that other lanes of their mask never reach; live lanes: {:#010x}",
+                "lanes {here:#010x} wait at a collective that other lanes of their mask never reach; live lanes: \
+                    {:#010x}",
                 self.live
             ),
         )
