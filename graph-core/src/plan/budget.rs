@@ -1,10 +1,8 @@
-//! Budgets: adds edges until the buffers of each memory fit into fewer bytes, lengthening the critical path as
-//! little as possible (the minimum is NP-complete). Each device has one memory, with the same budget.
-//!
-//! First finds a linear extension within the budget; if there is none, there is no solution. While the heaviest
-//! antichain of a memory exceeds the budget, two of its buffers have disjoint live ranges in the extension, or all
-//! would be live at once there. Adds edges that order such a pair, choosing the pair that lengthens the critical
-//! path least. Edges across the border of a conditional body are lifted.
+//! Adds edges until the buffers of each device's memory fit into a budget, lengthening the critical path as little as
+//! possible (the minimum is NP-complete). First finds a linear extension within the budget; if there is none, there is
+//! no solution. While the heaviest antichain of a memory exceeds the budget, two of its buffers have disjoint live
+//! ranges in the extension, or all would be live at once there. Adds edges that order such a pair, choosing the pair
+//! that lengthens the critical path least. Edges across the border of a conditional body are lifted.
 
 use std::cmp::Reverse;
 use std::fmt;

@@ -11,6 +11,7 @@ use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
 use crate::analysis::facts::{
     Elements, IndirectBase, KernelFacts, NumberUse, ParameterFacts, PointerAccess, Site, quoted, site,
+    unknown,
 };
 use crate::analysis::flow::{AbstractLocation, Flow, ParameterKinds, SsaCache, Word};
 use crate::analysis::order::Order;
@@ -136,22 +137,6 @@ impl Analysis<'_, '_> {
         collect.kernel(pointers);
         collect.slice_accesses(&all.collect::<Vec<_>>(), scalars)
     }
-}
-
-/// Returns the conservative facts about a kernel that cannot be analysed.
-fn unknown(codes: &SsaCache<'_, '_>, name: &str) -> KernelFacts {
-    let Some(function) = codes.module.entry(name) else { return KernelFacts::default() };
-    let site = Site { line: function.line, text: format!(".entry {name}") };
-    let parameter =
-        ParameterFacts { may_write: Some(site.clone()), reads: Some(site), ..ParameterFacts::default() };
-    let mut kernel = KernelFacts {
-        parameters: vec![parameter; function.parameters.len()],
-        writes_anywhere: true,
-        reads_anywhere: true,
-        ..KernelFacts::default()
-    };
-    kernel.add(&codes.mentions().reached_from([function.name]));
-    kernel
 }
 
 struct AccessCollector<'c, 'm, 'a> {

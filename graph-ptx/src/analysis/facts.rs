@@ -3,7 +3,7 @@
 //! `access` computes them. `declare` compares them with a kernel's declaration, and `report` prints them.
 
 use crate::analysis::bits::StoredBits;
-use crate::analysis::code::StepId;
+use crate::analysis::code::{SsaCache, StepId};
 use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::BitUse;
 use crate::analysis::mentions::Reached;
@@ -247,4 +247,20 @@ pub enum Unbounded {
     Part,
     /// The expression is too large.
     Large,
+}
+
+/// Returns the conservative facts about a kernel that cannot be analysed.
+pub(super) fn unknown(codes: &SsaCache<'_, '_>, name: &str) -> KernelFacts {
+    let Some(function) = codes.module.entry(name) else { return KernelFacts::default() };
+    let site = Site { line: function.line, text: format!(".entry {name}") };
+    let parameter =
+        ParameterFacts { may_write: Some(site.clone()), reads: Some(site), ..ParameterFacts::default() };
+    let mut kernel = KernelFacts {
+        parameters: vec![parameter; function.parameters.len()],
+        writes_anywhere: true,
+        reads_anywhere: true,
+        ..KernelFacts::default()
+    };
+    kernel.add(&codes.mentions().reached_from([function.name]));
+    kernel
 }
