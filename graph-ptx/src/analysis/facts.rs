@@ -3,9 +3,10 @@
 //! `access` computes them. `declare` compares them with a kernel's declaration, and `report` prints them.
 
 use crate::analysis::bits::StoredBits;
-use crate::analysis::code::{SsaCache, StepId};
+use crate::analysis::code::StepId;
 use crate::analysis::effect::AccessKind;
 use crate::analysis::elements::BitUse;
+use crate::analysis::flow::SsaCache;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
