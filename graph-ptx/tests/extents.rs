@@ -209,7 +209,7 @@ fn the_help_for_vectors_names_the_multiple() {
     // The same number of elements, with twice the size.
     let wide = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r4, 8; add.s64 %rd3, %rd1, %rd2; \
         ld.global.u64 %rd4, [%rd3];";
-    let larger = "it is as long if its elements are of 8 bytes each, as the PTX accesses them";
+    let larger = "this extent is right for elements of 8 bytes, which the PTX accesses";
     assert_eq!(help(wide, &n, "n").as_deref(), Some(larger));
     // Only the last element: the missing part is larger than a vector.
     assert_eq!(help(&store(4, "st.global.f32 [%rd3+12], %f1;"), &n, "n"), said(4, "n"));

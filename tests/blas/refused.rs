@@ -98,7 +98,7 @@ fn lengths_are_checked() {
     let device = alone();
     let touches = |what: &str, product, parameter: &str, extent: u64, len: u64| {
         let message = format!(
-            "touches {extent} elements of its parameter `{parameter}`, and `{parameter}` gives it {len}"
+            "accesses {extent} elements of its parameter `{parameter}`, but `{parameter}` has {len}"
         );
         text(what, &device, product, &message);
     };

@@ -182,6 +182,6 @@ fn a_field_of_several_elements_does_not_decide() {
     let (mut active, kind) = (device.upload(&[1u32]), device.upload(&[1u32]));
     let state = State::new(N as u32, false, &mut active, &kind, &flags, &mut x);
     let error = too_long(&device.ctx, state).expect_err("40 elements").to_string();
-    assert!(error.contains("`if` decides by a buffer of one element, and `state.flags` has 40"), "{error}");
+    assert!(error.contains("`if` needs a buffer of one element, but `state.flags` has 40"), "{error}");
     assert!(error.contains("tests/conditional/records.rs:"), "{error}");
 }

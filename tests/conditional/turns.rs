@@ -180,7 +180,7 @@ fn entries_add_up_in_bodies_and_turns() {
             exec.launch(&device.stream).expect("a launch");
             assert_eq!(numbers(exec.iterations_often()), (0, 0, 0));
             let error = exec.iterations("turns").expect_err("it is in calls").to_string();
-            assert!(error.contains("`nested`: no loop with a limit is called `turns`"), "{error}");
+            assert!(error.contains("`nested`: no bounded loop is called `turns`"), "{error}");
             assert!(error.contains("[0].turns`") && error.contains("`often`"), "{error}");
         }
     }
@@ -215,10 +215,10 @@ fn loops_of_one_name_are_told_apart() {
     let error = exec.iterations("while").expect_err("which one?").to_string();
     assert_eq!(
         error,
-        "`unnamed`: 2 loops with a limit are called `while`: give each a label, as in `'solve: while go { .. }`"
+        "`unnamed`: 2 bounded loops are called `while`: give each a label, as in `'solve: while go { .. }`"
     );
     let error = exec.iterations("down").expect_err("it has no limit").to_string();
-    assert_eq!(error, "`unnamed`: no loop with a limit is called `down`: those with a limit are `while`");
+    assert_eq!(error, "`unnamed`: no bounded loop is called `down`: those with a limit are `while`");
     drop(exec);
     device.nothing_reported();
 }

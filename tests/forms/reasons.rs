@@ -110,7 +110,7 @@ fn cases() -> Vec<Case> {
                 "",
                 "$again: ld.volatile.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, %r6; @%p2 bra $again;",
             ),
-            "it spins on memory: the loop at line 16 of the PTX ends by what other threads write",
+            "it spins on memory: the loop at line 16 of the PTX waits for writes of other threads",
         ),
         neither(
             with(

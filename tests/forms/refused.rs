@@ -157,14 +157,14 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     assert_eq!((report.batches.len(), report.overlapped), (0, 1), "{report}");
     says(
         &report,
-        "`k` (refused.ptx) is not batched: the driver does not take many launches in one: `cuModuleLoadDataEx`",
+        "`k` (refused.ptx) is not batched: the driver rejects the batched kernel: `cuModuleLoadDataEx`",
     );
     let report = failing(&device, "cuModuleLoadDataEx", &[2]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
     for number in [1, 2] {
         let report = failing(&device, "cuGraphAddDependencies_v2", &[number]);
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
-        says(&report, "all launches are as they are written: `cuGraphAddDependencies_v2`");
+        says(&report, "all launches stay as written: `cuGraphAddDependencies_v2`");
     }
     for number in [1, 2] {
         let report = failing(&device, "cuOccupancyMaxActiveBlocksPerMultiprocessor", &[number]);
@@ -173,7 +173,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     }
     let report = failing(&device, "cuGraphInstantiateWithParams", &[1]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
-    says(&report, "all launches are as they are written: `cuGraphInstantiateWithParams`");
+    says(&report, "all launches stay as written: `cuGraphInstantiateWithParams`");
     device.nothing_reported();
 }
 
@@ -190,7 +190,7 @@ fn what_is_not_loaded_is_not_fused() {
     assert_eq!((report.batches.len(), report.fused.len()), (1, 0), "{report}");
     let told = |left: &cuweave::report::LeftAlone| {
         left.to_string()
-            .contains("is not fused: the driver does not take the fused kernel: `cuModuleLoadDataEx`")
+            .contains("is not fused: the driver rejects the fused kernel: `cuModuleLoadDataEx`")
     };
     assert!(report.left_alone.iter().any(told), "{report}");
     device.nothing_reported();

@@ -91,7 +91,7 @@ fn the_registers_of_a_batch_are_limited_where_that_costs_less() {
     let [UnbatchedReason::Slower(why)] = entry.reasons.as_slice() else { panic!("{report}") };
     assert_eq!(
         why,
-        "one launch of 12 needs 12 blocks a multiprocessor and gets 8: 64 registers a thread, the kernel alone 38 \
+        "one launch of 12 needs 12 blocks per multiprocessor and gets 8: 64 registers per thread, the kernel alone 38 \
          (12 blocks); limited to 40 registers it gets 12 and 96 bytes more of local memory: its blocks are \
          expected to take 106.8 % longer, and one launch to save 10.0 %"
     );
@@ -246,7 +246,7 @@ fn chains_whose_kernel_would_hold_fewer_blocks_are_a_kernel_each() {
     let report = chains(&ctx, 4, 12, 528);
     cuweave_sim::set_registers("cuweave_fused", 0).expect("a simulated driver");
     assert_eq!((report.kernels, report.stacked.as_slice()), (4, [1; 4].as_slice()), "{report}");
-    let reason = "of the fused kernel a multiprocessor holds 8 blocks, and 16 are needed: it takes 64 registers a \
+    let reason = "a multiprocessor holds 8 blocks of the fused kernel, but 16 are needed: it takes 64 registers a \
         thread and 0 bytes of shared memory";
     assert_eq!(report.unbatched[0].reasons, [UnbatchedReason::Unstacked(reason.to_owned())], "{report}");
     let text = format!("each of which is one kernel, and not all of them: {reason}");

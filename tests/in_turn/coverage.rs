@@ -280,7 +280,7 @@ fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     let error = marked(&device.ctx, 64, 64, 1, &to).expect_err("half of the flags may be anything");
     assert!(matches!(&error, Error::NotProvedWritten(launch) if launch.buffer == "flags"), "{error}");
     assert!(
-        error.to_string().contains("nothing proves that `mark` writes all elements of `flags`"),
+        error.to_string().contains("cannot prove that `mark` writes all elements of `flags`"),
         "{error}"
     );
     // Fewer elements than the graph returns.

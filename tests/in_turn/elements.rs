@@ -130,7 +130,7 @@ fn elements_that_the_kernels_do_not_confirm_are_listed() {
         found,
         [
             "copy_bytes.out: its elements: writes bits that are not proved to be 0 or 1",
-            "count_wide.n: how it is used: takes its bits, and nothing is accessed through it",
+            "count_wide.n: how it is used: uses its bits, and no access goes through it",
             "index_word.out: its elements: writes bits that are not proved to be 0 or 1",
             "next_byte.out: its elements: accesses 1 byte at a time, less than an element",
             "next_byte.x: its elements: accesses 1 byte at a time, less than an element",

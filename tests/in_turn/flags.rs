@@ -252,7 +252,7 @@ fn a_launch_never_takes_the_signal_of_an_earlier_one() {
     let told = exec.launch(&device.stream).expect_err("the signal of the first launch");
     assert!(matches!(told, Error::ValueNotAhead { last: 2, next: 2, .. }), "{told}");
     let text =
-        "is due for the value 2 in this launch, which is not ahead of 2, its value in the launch before";
+        "would use the value 2 in this launch, which is not ahead of 2, its value in the previous launch";
     assert!(
         told.to_string().ends_with(text)
             && told.to_string().starts_with("`wait_value` (tests/in_turn/flags.rs:"),
@@ -368,7 +368,7 @@ fn a_part_of_more_elements_is_refused() {
     let (mut x, mut y) = (device.upload(&[7u32; N]), pinned(&device.ctx, &[0u32; N]));
     let told = all(&device.ctx, N as u32, &mut x, &mut y).map(drop).expect_err("40 elements");
     assert!(
-        told.to_string().ends_with("`write_value` takes one element, and this part of `y` has 40"),
+        told.to_string().ends_with("`write_value` takes one element, but this part of `y` has 40"),
         "{told}"
     );
 }

@@ -131,7 +131,7 @@ fn blocks_whose_elements_are_not_known() {
     assert_eq!([&buffer.name, &launch.name], ["x", "gathered"]);
     assert!(!reason.is_empty());
     assert!(reason.contains("`ld.global.u32 "), "{reason}");
-    let said = " (line {}) accesses are not known: {reason}\n    help: index the buffer by sums and products of \
+    let said = " (line {}) accesses are unknown: {reason}\n    help: index the buffer by sums and products of \
         the block, the thread and scalars";
     let said = said.replace("{}", &launch.line.to_string()).replace("{reason}", reason);
     assert!(
@@ -385,7 +385,7 @@ fn fused_kernels_of_which_fewer_blocks_are_held() {
     assert!(matches!(entry.reason, UnfusedReason::Slower(_)));
     assert_eq!(
         text,
-        "`linear` and `sums`: of the fused kernel a multiprocessor holds 4 blocks, and 16 are needed: it takes 255 \
+        "`linear` and `sums`: a multiprocessor holds 4 blocks of the fused kernel, but 16 are needed: it takes 255 \
          registers a thread and 256 bytes of shared memory\
          \n    help: limit the registers by the second number of `__launch_bounds__`, or use less shared memory"
     );
@@ -419,7 +419,7 @@ fn kernels_of_the_most_launches() {
     change_next_rules(|_, _, rules| rules.tuning.fused = 2);
     let (entry, text) = only(&report(&device, b));
     assert_eq!((entry.reason, entry.times), (UnfusedReason::MaxMembers(2), 2));
-    assert_eq!(text, "`linear` and `linear`, 2 times: one kernel has 2 launches at most");
+    assert_eq!(text, "`linear` and `linear`, 2 times: a kernel has at most 2 launches");
 }
 
 /// A chain of launches, each into a temporary of `n` elements.

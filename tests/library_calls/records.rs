@@ -76,7 +76,7 @@ fn what_a_call_was_captured_with_has_no_setter_in_a_record_either() {
     let text = error.to_string();
     let given = [
         "`layers[0].a` (",
-        " is given to the library call `",
+        " is an argument of the library call `",
         ", which was captured with its value: build the graph again",
     ];
     assert!(given.iter().all(|part| text.contains(part)), "{text}");

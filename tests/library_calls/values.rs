@@ -77,5 +77,5 @@ fn expressions_call_methods_of_host_values() {
     let wide = Model { width: 5, factor: 1.0 };
     let error = parts(&device.ctx, 2, 1.0, &library, &wide, &two, &mut x, &mut out).map(drop);
     let text = error.expect_err("x is too short").to_string();
-    assert!(text.contains("`x`") && text.contains("has 16 elements, and `2 * twice(one)` = 20"), "{text}");
+    assert!(text.contains("`x`") && text.contains("has 16 elements, but `2 * twice(one)` = 20"), "{text}");
 }

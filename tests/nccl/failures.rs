@@ -224,7 +224,7 @@ fn ranks_that_are_none() {
     let Some((contexts, streams)) = devices(3) else { return };
     let id = UniqueId::new().expect("an id");
     let error = Communicator::new(&contexts[0], id, 2, 2).expect_err("no rank");
-    assert_eq!(error.to_string(), "rank 2 is none of 2 ranks");
+    assert_eq!(error.to_string(), "rank 2 is out of range for 2 ranks");
     let error = Communicator::of_all(&[contexts[0].clone(), contexts[0].clone()]).expect_err("one device");
     assert!(matches!(error, nccl::Error::SameDevice(0)), "{error}");
     assert!(Communicator::of_all(&[]).is_err());

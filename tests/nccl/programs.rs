@@ -218,7 +218,7 @@ fn what_would_hang_is_refused() {
     assert!(error.contains("2 ranks in this process, and the graph has collectives on 1 device"), "{error}");
     let error =
         text(decided(&contexts, 8, &comm, &flag, &mut a, &mut b).map(drop).expect_err("it is decided"));
-    assert!(error.contains("a collective cannot stand in the body `if flag`"), "{error}");
+    assert!(error.contains("a collective cannot be in the body `if flag`"), "{error}");
     // The communicator still works.
     let graph = differs(&contexts, 8, 8, Arc::new(comm), &mut a, &mut b).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");

@@ -186,7 +186,7 @@ fn roots_that_are_no_ranks() {
         for result in results {
             let error = result.expect_err("no root");
             match roots {
-                [7, 7] => assert!(error.ends_with("rank 7 is none of 2 ranks"), "{error}"),
+                [7, 7] => assert!(error.ends_with("rank 7 is out of range for 2 ranks"), "{error}"),
                 _ => assert!(
                     error.contains("from rank 0` on rank 0, and `broadcast of 8 f32 from rank 7`"),
                     "{error}"

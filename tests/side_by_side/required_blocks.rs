@@ -109,7 +109,7 @@ fn another_block_that_is_computed_is_an_error_of_the_build_and_of_the_setter() -
         assert!(matches!(error, Error::Config { .. }), "{error}");
         println!("{error}");
         if (1..=128).contains(&threads) {
-            let said = format!("a block of {threads} x 1 x 1 threads, and `raise` requires 128 x 1 x 1");
+            let said = format!("a block of {threads} x 1 x 1 threads, but `raise` requires 128 x 1 x 1");
             assert!(error.to_string().contains(&said), "{error}");
         }
     }

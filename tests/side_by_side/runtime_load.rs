@@ -185,7 +185,7 @@ fn machine_code_is_held_against_its_declaration() {
     let [left] = left_alone else { panic!("{left_alone:?}") };
     assert_eq!(
         left.to_string(),
-        "`raise` (tests/kernels/load/raise.sm_90.cubin) is launched as it is written: the file is machine code"
+        "`raise` (tests/kernels/load/raise.sm_90.cubin) stays as written: the file is machine code"
     );
     graph.instantiate().expect("it instantiates").launch(&device.stream).expect("it launches");
     assert_eq!(device.stream.clone_dtoh(&x).expect("a copy"), [1.0; 4]);

@@ -57,7 +57,7 @@ impl MemoryHints {
                     self.discard = true;
                     self.list.push(hint(quote!(Discard)));
                 }
-                (syn::Meta::Path(_), true) => refuse("`#[discard]` stands twice", "delete one of the two"),
+                (syn::Meta::Path(_), true) => refuse("`#[discard]` is given twice", "delete one of the two"),
                 _ => refuse("`#[discard]` takes nothing", "write `#[discard]`"),
             }
             return;
@@ -70,7 +70,7 @@ impl MemoryHints {
                 return refuse("`#[prefetch(..)]` takes a location", PREFETCH);
             };
             if self.list.iter().any(|hint| hint.to_string().contains("Prefetch")) {
-                return refuse("`#[prefetch(..)]` stands twice", "delete one of the two");
+                return refuse("`#[prefetch(..)]` is given twice", "delete one of the two");
             }
             self.list.push(hint(quote!(Prefetch(#site))));
             return;
@@ -87,7 +87,7 @@ impl MemoryHints {
                     let meets = |other: String| other == text || is_preferred(&other) && is_preferred(&text);
                     if self.list.iter().map(ToString::to_string).any(meets) {
                         let message = match is_preferred(&text) {
-                            true => "`preferred_location(..)` stands twice",
+                            true => "`preferred_location(..)` is given twice",
                             false => "the same advice stands twice",
                         };
                         return refuse(message, "delete one of the two");

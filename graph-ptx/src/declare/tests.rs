@@ -59,14 +59,14 @@ fn a_kernel_that_is_not_there_has_a_near_name() {
     assert_eq!(
         help("scale").as_deref(),
         Some(
-            "it is there as `_Z5scalePfj`: write `#[link_name = \"_Z5scalePfj\"]` on the declaration, \
+            "it exists as `_Z5scalePfj`: write `#[link_name = \"_Z5scalePfj\"]` on the declaration, \
                 or declare it `extern \"C\"` in the CUDA source"
         )
     );
     let others = help("something_else").expect("a help");
     assert!(others.starts_with("it has `matvec`, `_Z5scalePfj`; "), "{others}");
     let (findings, checked) = run(text, "helper", vec![]);
-    assert_eq!(findings[0].notes, ["line 6 of the PTX: `helper` is no `.entry` with a body"]);
+    assert_eq!(findings[0].notes, ["line 6 of the PTX: `helper` is not an `.entry` with a body"]);
     assert!(checked.is_none());
 }
 
@@ -152,7 +152,7 @@ fn files_that_cannot_be_used() {
     );
     assert_eq!(
         of(".version 10.1\n.target sm_80\n").as_deref(),
-        Some("the PTX is of version 10.1, which is not known")
+        Some("the PTX is version 10.1, which is not supported")
     );
 }
 

@@ -101,7 +101,7 @@ impl Program {
         let length = of(access.hi).minus(of(access.lo)).and_then(|length| length.as_constant());
         if length != Some(1) {
             let message =
-                format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that");
+                format!("`{word}` needs a buffer of one element, and `{text}` is not known to be one");
             let help = "declare it with the length 1, or take a part: `x.range(i, i + 1)`";
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));
         }

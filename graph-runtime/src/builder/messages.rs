@@ -98,12 +98,12 @@ pub(super) fn reword_refusal(refusal: Refusal) -> Refusal {
 fn reword(code: Code, text: &str) -> String {
     let text = text
         .replace("put `#[at_most(n)]` on the loop", "call `while_at_most`")
-        .replace("leave `order = \"explicit\"` out", "leave the call of `order` out")
+        .replace("remove `order = \"explicit\"`", "remove the call of `order`")
         .replace("`#[after(", "`after(")
         .replace(")]`", ")`")
         .replace("`#[after]`", "`after`")
         .replace("remove `#[discard]`", "do not call `discard`")
-        .replace("`#[discard]` stands on", "`discard` is called for")
+        .replace("`#[discard]` is on", "`discard` is called for")
         .replace("`#[discard]`", "`discard`");
     match code {
         Code::CW205 => text.replace("with `&` on", "as shared on").replace("with `&mut`", "by `exclusive`"),

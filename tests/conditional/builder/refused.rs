@@ -42,7 +42,7 @@ fn operands_are_one_u32_of_the_device() {
         line!(),
         &[
             "CW001",
-            "`if` decides by a buffer of one element, and `x` is not known to be that",
+            "`if` needs a buffer of one element, and `x` is not known to be one",
             "x.range(i, i + 1)",
         ],
     );

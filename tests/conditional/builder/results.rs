@@ -123,7 +123,7 @@ fn setters_reach_bodies_and_turns_are_read() {
     let error = exec.iterations("third").expect_err("no such loop").to_string();
     assert!(
         error.contains(
-            "no loop with a limit is called `third`: those with a limit are `counted.inner`, \
+            "no bounded loop is called `third`: those with a limit are `counted.inner`, \
         `second`, `while`"
         ),
         "{error}"

@@ -83,7 +83,7 @@ fn setters_check_what_they_are_given() {
     let error = exec.set_buffer(&y, &mut short).expect_err("it is too short");
     assert_eq!(
         error.to_string(),
-        format!("`y` ({}:{}:15) has 4 elements, and `n` = 8 are declared", file!(), declared + 2)
+        format!("`y` ({}:{}:15) has 4 elements, but `n` = 8 are declared", file!(), declared + 2)
     );
     let error = exec.set_scalar(&n, 4).expect_err("a length");
     assert_eq!(
@@ -95,7 +95,7 @@ fn setters_check_what_they_are_given() {
     exec.set_scalar(&a, 0.5).expect("an `f32`");
     let error = exec.set_scalar(&count, 9).expect_err("more elements than `y` has");
     assert!(
-        error.to_string().contains("touches 9 elements of its parameter `x`, and `y` gives it 8"),
+        error.to_string().contains("accesses 9 elements of its parameter `x`, but `y` has 8"),
         "{error}"
     );
     exec.set_scalar(&count, 8).expect("as before");

@@ -190,12 +190,12 @@ fn useless_allocations_are_warned_of() {
             (
                 "CW106",
                 unused,
-                "CW106: `unused` is allocated and never used\n= help: remove it, or call it `_unused` if that is meant"
+                "CW106: `unused` is allocated and never used\n= help: remove it, or name it `_unused` if this is intended"
             ),
             (
                 "CW106",
                 line,
-                "CW106: `unread` is written and never read\n= help: remove it, or call it `_unread` if that is meant"
+                "CW106: `unread` is written and never read\n= help: remove it, or name it `_unread` if this is intended"
             ),
         ]
     );

@@ -384,7 +384,7 @@ fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> LowerRe
     if length != Some(1) && !(declared_elsewhere && lowering.program.is_whole(&view)) {
         return Err(lowering.refuse(
             operand,
-            &format!("`{word}` decides by a buffer of one element, and `{text}` is not known to be that"),
+            &format!("`{word}` needs a buffer of one element, and `{text}` is not known to be one"),
             "declare it as `[u32; 1]`, or name a part: `let flag = &x[i..i + 1];`",
         ));
     }
