@@ -47,7 +47,7 @@ pub struct InstallFolder {
     pub why: String,
     pub folder: PathBuf,
     pub layout: Layout,
-    /// True if one of the user's variables names it. Such places are searched before the system's use_system_loader.
+    /// True if one of the user's variables names it. Such places are searched before the system's loader.
     pub named: bool,
 }
 

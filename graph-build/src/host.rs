@@ -3,7 +3,7 @@
 //! NVRTC compiles device code only, but files written for nvcc mix both. Functions and variables that are
 //! certainly host code are removed before compiling; other declarations only if NVRTC reports an error in
 //! them. Nothing marked `__global__`, `__device__` or `__constant__`, directly or through a macro, is ever
-//! removed. RemovedDeclaration text is overwritten with blanks, so the remaining code keeps its lines and columns. The
+//! removed. Removed text is overwritten with blanks, so the remaining code keeps its lines and columns. The
 //! parser is approximate: it recognises declarations by their tokens ([`crate::tokens`]), without
 //! preprocessing.
 

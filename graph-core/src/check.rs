@@ -1,6 +1,6 @@
 //! Checks an ordered program. Stage 2 of the compiler.
 //!
-//! LaunchRules, in the order of checking:
+//! Rules, in the order of checking:
 //! - CW201: one launch borrows a buffer mutably and also otherwise;
 //! - CW205: a write through an argument that is borrowed shared;
 //! - CW102, CW103, CW104, CW105: use, free or return after a free; free of a buffer that the graph does not own;

@@ -33,7 +33,7 @@ pub struct Program {
     pub file: Text,
     /// The options of `#[graph(..)]`.
     pub options: Options,
-    /// LoweredProgram text of every length and range bound. The generated code computes their values in this order, as
+    /// Source text of every length and range bound. The generated code computes their values in this order, as
     /// `u64` counts of elements.
     pub dims: Vector<DimId, Text>,
     /// Every buffer, arguments first.

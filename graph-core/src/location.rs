@@ -1,4 +1,4 @@
-//! LoweredProgram locations of the buffers and statements of a program.
+//! Source locations of the buffers and statements of a program.
 
 use std::fmt;
 

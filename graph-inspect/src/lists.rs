@@ -57,7 +57,7 @@ fn assumed(decided: &Decided) -> Vec<AssumedRegisters> {
     by_number.into_iter().map(entry).collect()
 }
 
-/// ReportLists the parts of the launched kernels' declarations that are not proved.
+/// Lists the parts of the launched kernels' declarations that are not proved.
 fn assumed_declarations(graph: &ReportInput<'_>) -> Vec<AssumedDeclaration> {
     let mut list = BTreeSet::new();
     let entry =
@@ -84,7 +84,7 @@ fn assumed_declarations(graph: &ReportInput<'_>) -> Vec<AssumedDeclaration> {
     list.into_iter().collect()
 }
 
-/// ReportLists the launches that leave elements of write-only parameters unwritten.
+/// Lists the launches that leave elements of write-only parameters unwritten.
 fn unwritten_outputs(graph: &ReportInput<'_>) -> Vec<UnwrittenOutput> {
     let short = |&UnprovedWrite { statement, parameter, verdict }: &UnprovedWrite<'_>| {
         let (kernel, Verdict::Short { written, missing }) = (graph.kernel(statement)?, verdict) else {

@@ -12,7 +12,7 @@ use cuweave_sim::DriverCall;
 type Stream = (u64, u64);
 type Clock = BTreeMap<Stream, u64>;
 
-/// OrderedWork in a stream, or an action of the host.
+/// Work in a stream, or an action of the host.
 #[derive(Debug, Clone)]
 pub struct OrderedWork {
     pub name: String,

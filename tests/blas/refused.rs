@@ -97,9 +97,8 @@ fn layouts_are_checked() {
 fn lengths_are_checked() {
     let device = alone();
     let touches = |what: &str, product, parameter: &str, extent: u64, len: u64| {
-        let message = format!(
-            "accesses {extent} elements of its parameter `{parameter}`, but `{parameter}` has {len}"
-        );
+        let message =
+            format!("accesses {extent} elements of its parameter `{parameter}`, but `{parameter}` has {len}");
         text(what, &device, product, &message);
     };
     touches("matmul", Product::row_major(3, 3, 5), "a", 15, 12);

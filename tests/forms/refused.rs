@@ -189,8 +189,7 @@ fn what_is_not_loaded_is_not_fused() {
     let report = building(&device, "cuModuleLoadDataEx", &[3, 4, 5, 6]);
     assert_eq!((report.batches.len(), report.fused.len()), (1, 0), "{report}");
     let told = |left: &cuweave::report::LeftAlone| {
-        left.to_string()
-            .contains("is not fused: the driver rejects the fused kernel: `cuModuleLoadDataEx`")
+        left.to_string().contains("is not fused: the driver rejects the fused kernel: `cuModuleLoadDataEx`")
     };
     assert!(report.left_alone.iter().any(told), "{report}");
     device.nothing_reported();

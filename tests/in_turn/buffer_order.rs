@@ -175,7 +175,7 @@ fn random_programs() {
     assert!(reports.is_empty(), "{reports:#?}");
 }
 
-/// OrderedWork that does not conflict is not ordered.
+/// Work that does not conflict is not ordered.
 #[test]
 fn readers_run_side_by_side() {
     let Some(device) = simulated() else { return };

@@ -279,10 +279,7 @@ fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     drop(exec.launch(&device.stream).unwrap());
     let error = marked(&device.ctx, 64, 64, 1, &to).expect_err("half of the flags may be anything");
     assert!(matches!(&error, Error::NotProvedWritten(launch) if launch.buffer == "flags"), "{error}");
-    assert!(
-        error.to_string().contains("cannot prove that `mark` writes all elements of `flags`"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("cannot prove that `mark` writes all elements of `flags`"), "{error}");
     // Fewer elements than the graph returns.
     let error = marked(&device.ctx, 64, 32, 1, &to).expect_err("half of the flags is not written");
     assert!(matches!(&error, Error::PartlyWritten { extent: 32, len: 64, .. }), "{error}");

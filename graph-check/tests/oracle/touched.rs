@@ -18,7 +18,7 @@ pub struct BlockAccess {
 const MAX_BLOCKS: usize = 12;
 const MAX_PIECES: u64 = 32;
 
-/// Returns the block_accesses of each block, for each member of a node. A node with one member or one block counts as
+/// Returns the accesses of each block, for each member of a node. A node with one member or one block counts as
 /// one block.
 pub fn block_accesses(certificate: &Certificate, node: &Node) -> Vec<Vec<Vec<BlockAccess>>> {
     let NodeWork::Run { members, .. } = &node.work else { return Vec::new() };

@@ -86,7 +86,7 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
     batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
 }
 
-/// BatchObstacle two launches of one kernel are not in one batch.
+/// Why two launches of one kernel are not in one batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BatchObstacle {
     /// This launch cannot be in any batch.
@@ -118,7 +118,7 @@ pub enum BatchObstacle {
     Room,
 }
 
-/// BatchObstacle a launch cannot follow another launch, or the members of a chain, in one kernel.
+/// Why a launch cannot follow another launch, or the members of a chain, in one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FusionObstacle {
     /// They are on different devices.
@@ -159,7 +159,7 @@ pub enum FusionObstacle {
     Room,
 }
 
-/// BatchObstacle the blocks of two launches are not proved to access different bytes of a buffer.
+/// Why the blocks of two launches are not proved to access different bytes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OverlapFault {
     /// A setter may change the range passed to this launch.
@@ -227,7 +227,7 @@ pub struct Decision {
     pub edges: Vec<(StatementId, StatementId)>,
     /// Pairs of the last launch of a branch and the first launch of the next branch in its lane.
     pub lanes: Vec<(StatementId, StatementId)>,
-    /// ChainLimits, sorted by their smallest members. No launch is in both a chain and a batch.
+    /// Chains, sorted by their smallest members. No launch is in both a chain and a batch.
     pub chains: Vec<Chain>,
 }
 

@@ -1,10 +1,10 @@
-//! BatchObstacle a batch or a chain has no kernel.
+//! Why a batch or a chain has no kernel.
 
 use std::fmt;
 
 use super::residency::Resources;
 
-/// BatchObstacle no variant of a kernel runs a batch.
+/// Why no variant of a kernel runs a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// No variant can be made or launched. The text is the reason of the driver or of the rewriting.
@@ -63,7 +63,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// BatchObstacle a chain of launches has no fused kernel.
+/// Why a chain of launches has no fused kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnfitChain {
     /// The kernel cannot be made or launched.

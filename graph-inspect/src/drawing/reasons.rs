@@ -170,7 +170,7 @@ impl<'g> Reasons<'g> {
         Some(buffers)
     }
 
-    /// Returns true if one operation is in a body that the other begins or ends, or if both are touches_body_border of
+    /// Returns true if one operation is in a body that the other begins or ends, or if both are borders of
     /// the same conditional.
     fn touches_body_border(&self, one: &Operation, other: &Operation) -> bool {
         if self.scopes.is_empty() {

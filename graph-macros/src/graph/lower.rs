@@ -1,7 +1,7 @@
 //! Lowers the body of a graph function to the IR: statements in program order, with loops unrolled, names
 //! resolved, and views as ranges of their buffers.
 //!
-//! StatementSyntax outside the language is CW001. Statements that depend on a faulty name are dropped without
+//! Syntax outside the language is CW001. Statements that depend on a faulty name are dropped without
 //! further errors.
 //!
 //! A [`Lowering`] owns its parts separately: the names in scope, the arguments, the program under

@@ -1,4 +1,4 @@
-//! MemAdvice, prefetches and discards for [`Managed`] memory. All of them work on whole pages: methods take ranges
+//! Advice, prefetches and discards for [`Managed`] memory. All of them work on whole pages: methods take ranges
 //! of elements and return the byte ranges of the affected pages.
 
 use std::ops::{Range, RangeBounds};

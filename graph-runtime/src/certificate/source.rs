@@ -58,7 +58,7 @@ impl Numbering {
     }
 }
 
-/// HiddenState that is not in a buffer.
+/// State that is not in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum HiddenState<'a> {
     /// A variable of a loaded module: the device, the address of the module, the variable's name.

@@ -133,7 +133,7 @@ fn measure(
     Ok(times)
 }
 
-/// LaunchTable the serialised graph, then the exec between two events, and waits for both. After a failure
+/// Launches the serialised graph, then the exec between two events, and waits for both. After a failure
 /// nothing of the serialised graph is in flight, unless the host cannot wait at all.
 fn launch_both(
     core: &mut Core,

@@ -15,7 +15,7 @@ use crate::waits;
 use super::core::Core;
 use super::pooled::release_temporaries;
 
-/// Returns a view_context of the operands. Uses through its views are ordered after the last launch.
+/// Returns a context for views of the operands. Uses through its views are ordered after the last launch.
 pub(crate) fn view_context(core: &Core) -> ViewContext<'_> {
     let Definition { driver, ctx, .. } = &core.definition;
     core.operands.views_returned.store(true, Ordering::Relaxed);

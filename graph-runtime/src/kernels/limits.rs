@@ -226,7 +226,10 @@ mod tests {
         // 65,536 registers for 1,024 threads are 64 each.
         assert_eq!(check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 64, ..PLAIN }), None);
         let error = check(HOPPER, 1, 1024, 0, FunctionInfo { registers: 65, ..PLAIN }).expect("too many");
-        assert!(error.contains("65 registers each") && error.contains("65536 registers per block"), "{error}");
+        assert!(
+            error.contains("65 registers each") && error.contains("65536 registers per block"),
+            "{error}"
+        );
         // 255 registers per thread are 8,192 per warp after rounding, so eight warps reach the device's limit.
         let most = FunctionInfo { registers: 255, ..PLAIN };
         assert_eq!(check(HOPPER, 1, 256, 0, most), None);
@@ -260,7 +263,10 @@ mod tests {
         let of = |cluster| FunctionInfo { cluster: Some(cluster), ..PLAIN };
         assert_eq!(check(HOPPER, 8, 32, 0, of([4, 1, 1])), None);
         let error = check(HOPPER, 6, 32, 0, of([4, 1, 1])).expect("no multiple");
-        assert!(error.contains("6 x 1 x 1 blocks is not a multiple of the cluster size 4 x 1 x 1"), "{error}");
+        assert!(
+            error.contains("6 x 1 x 1 blocks is not a multiple of the cluster size 4 x 1 x 1"),
+            "{error}"
+        );
         let error = check(HOPPER, 8, 32, 0, of([0; 3])).expect("nobody says the size");
         assert!(error.contains("cannot say yet"), "{error}");
         let error = check(DeviceLimits { clusters: false, ..HOPPER }, 8, 32, 0, of([4, 1, 1]));

@@ -64,7 +64,7 @@ static STATE: Mutex<State> = Mutex::new(State {
     calls: CallCounts::new(),
 });
 
-/// CallCounts `work` with the locked state.
+/// Calls `work` with the locked state.
 pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
     work(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -86,7 +86,7 @@ pub struct State {
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// CallCounts `work` with the locked state.
+/// Calls `work` with the locked state.
 pub fn alone<T>(work: impl FnOnce(&mut State) -> T) -> T {
     let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     work(state.get_or_insert_with(|| State { patience: Duration::from_secs(20), ..State::default() }))

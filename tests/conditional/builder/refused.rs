@@ -40,11 +40,7 @@ fn operands_are_one_u32_of_the_device() {
     says(
         b.if_(&x, fill),
         line!(),
-        &[
-            "CW001",
-            "`if` needs a buffer of one element, and `x` is not known to be one",
-            "x.range(i, i + 1)",
-        ],
+        &["CW001", "`if` needs a buffer of one element, and `x` is not known to be one", "x.range(i, i + 1)"],
     );
     says(
         b.while_(!real, fill),

@@ -94,10 +94,7 @@ fn setters_check_what_they_are_given() {
     assert_eq!(refusals(Err::<(), _>(error))[0].code.name(), "CW401");
     exec.set_scalar(&a, 0.5).expect("an `f32`");
     let error = exec.set_scalar(&count, 9).expect_err("more elements than `y` has");
-    assert!(
-        error.to_string().contains("accesses 9 elements of its parameter `x`, but `y` has 8"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("accesses 9 elements of its parameter `x`, but `y` has 8"), "{error}");
     exec.set_scalar(&count, 8).expect("as before");
     exec.set_buffer(&x, Buffer::from_host(&device.stream, &[3.0_f32; 8]).expect("a buffer"))
         .expect("a setter");

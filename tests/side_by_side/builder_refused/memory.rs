@@ -190,7 +190,8 @@ fn useless_allocations_are_warned_of() {
             (
                 "CW106",
                 unused,
-                "CW106: `unused` is allocated and never used\n= help: remove it, or name it `_unused` if this is intended"
+                "CW106: `unused` is allocated and never used\n= help: remove it, or name it `_unused` if this is \
+                    intended"
             ),
             (
                 "CW106",

@@ -5,9 +5,9 @@
 //! polynomials. It also computes the interval of `v` in which no operation of the code fails and all ranges and
 //! views stay in bounds.
 //!
-//! In that interval the checks of [`Moves`](cuweave_core::settable_bounds::Moves) pass. So [`LinearBounds::evaluate`]
-//! only evaluates the user's expressions and compares those that do not depend on the setter with their old values.
-//! Otherwise the setter takes the slow path, which also reports what is wrong.
+//! In that interval the checks of [`SettableBounds`](cuweave_core::settable_bounds::SettableBounds) pass. So
+//! [`LinearBounds::evaluate`] only evaluates the user's expressions and compares those that do not depend on the setter
+//! with their old values. Otherwise the setter takes the slow path, which also reports what is wrong.
 
 use cuweave_core::expand::symbols::SymbolDefinition;
 use cuweave_core::expand::{DimValue, ExpansionPoint, Formula, Frame, FrameId};
