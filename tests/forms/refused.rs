@@ -149,7 +149,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     assert_eq!((report.batches.len(), report.overlapped), (1, 0), "{report}");
     says(
         &report,
-        "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its \
+        "`k` (refused.ptx) does not start early: the driver rejects the file with the wait added to its \
          kernels: `cuModuleLoadDataEx`",
     );
     // First the linked code fails, then the text.

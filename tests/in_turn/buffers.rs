@@ -218,7 +218,8 @@ fn what_is_lent_is_not_launched() -> Outcome {
     exec.launch(&a)?;
     x.with(&b, |view| {
         let error = exec.launch(&a).expect_err("it is lent");
-        let (text, told) = (error.to_string(), "is lent by `Buffer::with` or `with_mut`, and cannot be used");
+        let (text, told) =
+            (error.to_string(), "is borrowed by `Buffer::with` or `with_mut`: launches cannot use it");
         assert!(text.starts_with("`x` (tests/in_turn/buffers.rs:") && text.contains(told), "{text}");
         let error = x.with(&a, |_| ()).expect_err("it is lent");
         assert!(matches!(error, Error::BufferLentTwice), "{error}");

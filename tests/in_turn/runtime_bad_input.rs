@@ -193,7 +193,7 @@ fn configurations_that_the_device_or_the_kernel_refuses() {
         (0, 32, 0, 8, 1, "the grid's x is 0"),
         (1, 0, 0, 8, 1, "the block's x is 0"),
         (1, 1025, 0, 8, 1, "the block's x is 1025"),
-        (1, 32, 1 << 20, 8, 2, "1048576 bytes of shared memory"),
+        (1, 32, 1 << 20, 8, 2, "1048576 bytes of dynamic"),
         (1, 32, 0, 9, 5, "a block of 72 threads"),
         (1, 32, 0, 0, 5, "the block's x is 0"),
     ];

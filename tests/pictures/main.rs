@@ -261,7 +261,7 @@ fn the_picture_of_the_memory_is_that_of_the_graph() {
     assert!(memory.contains("; 8 buffers more only in registers"), "{memory}");
     // Without a plan, the driver chooses the addresses.
     let memory = &find(all(), "inception").memory;
-    assert!(memory.contains("; each has an alloc node, and its place is the driver&#39;s"), "{memory}");
+    assert!(memory.contains("; each has an alloc node, and the driver chooses its address"), "{memory}");
 }
 
 fn find<'d>(list: &'d [Drawn], name: &str) -> &'d Drawn {

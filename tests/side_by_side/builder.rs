@@ -54,7 +54,7 @@ fn setters_reach_all_that_a_scalar_is_in() {
     exec.set_scalar(&a, 3.0).expect("a factor");
     exec.set_scalar(&value, 5.0).expect("a value");
     let error = exec.set_scalar(&count, 9).expect_err("more than there are");
-    assert!(error.to_string().contains("gives it 8"), "{error}");
+    assert!(error.to_string().contains("but `y` has 8"), "{error}");
     run(&mut exec);
     drop(exec);
     assert_eq!(device.download(&out), [15.0; 8]);

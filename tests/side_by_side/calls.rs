@@ -278,9 +278,9 @@ fn cycles_of_calls_are_refused() {
     // Also if the call is not reached.
     for depth in [0, 1, 5, u32::MAX] {
         let error = ping(&device.ctx, 2, depth, &mut x).expect_err("it has no end").to_string();
-        assert!(error.ends_with("this call has no end: ping -> pong -> ping"), "{error}");
+        assert!(error.ends_with("this call recurses without end: ping -> pong -> ping"), "{error}");
         let error = entered(&device.ctx, 2, &mut x).expect_err("it has no end").to_string();
-        assert!(error.ends_with("this call has no end: ping -> pong -> ping"), "{error}");
+        assert!(error.ends_with("this call recurses without end: ping -> pong -> ping"), "{error}");
     }
 }
 

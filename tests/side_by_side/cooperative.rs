@@ -45,5 +45,5 @@ fn more_blocks_than_the_device_holds_are_an_error_of_the_build() {
     let n = 8 * THREADS;
     let (mut x, mut y) = (d.upload(&ramp(n as usize)), d.upload(&ramp(n as usize)));
     let error = waits(&d.ctx, 1 << 20, 1, n, &mut x, &mut y).map(|_| ()).expect_err("they are too many");
-    assert!(error.to_string().contains("at one time"), "{error}");
+    assert!(error.to_string().contains("resident at once"), "{error}");
 }

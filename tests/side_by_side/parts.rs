@@ -366,7 +366,7 @@ fn a_name_stands_for_buffers_of_one_length() {
             Ok(_) => assert!(right, "{more} more, {steps} steps"),
             Err(error) => {
                 assert!(!right, "{error}");
-                assert!(error.to_string().contains("`h` and `next` are not of one length"), "{error}");
+                assert!(error.to_string().contains("`h` and `next` differ in length"), "{error}");
             }
         }
     }

@@ -62,11 +62,12 @@ fn what_has_one_reason_is_one_line() {
     let device = device();
     let report = report(&device);
     let brief = report.to_string();
-    let behind = brief.lines().filter(|line| line.contains("not fused") && line.contains("would wait for"));
+    let behind =
+        brief.lines().filter(|line| line.contains("not fused") && line.contains("would have to wait for"));
     assert_eq!(behind.count(), 1, "{brief}");
     let is_it = |entry: &&UnfusedPair| matches!(entry.reason, UnfusedReason::OtherSuccessor(_));
     let times: usize = report.unfused.iter().filter(is_it).map(|entry| entry.times).sum();
-    let line = format!("not fused, {times} times: other statements also come after the first");
+    let line = format!("not fused, {times} times: other statements also depend on the first");
     assert!(brief.contains(&line), "{brief}");
     assert!(brief.contains(" more pairs"), "{brief}");
 }

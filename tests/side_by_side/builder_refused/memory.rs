@@ -97,7 +97,7 @@ fn lives_are_kept() {
             line,
             &format!(
                 "CW103: `h` is freed twice\n= note: it is freed first on line {freed}\n= help: remove one of the \
-                 two: without any, the free is placed after the last use"
+                 two: without any, cuweave frees it after the last use"
             ),
         ),
     );
@@ -124,7 +124,7 @@ fn outputs_are_live_written_and_returned_once() {
             line,
             &format!(
                 "CW105: `h` is returned although it is freed\n= note: it is freed on line {freed}\n= help: remove \
-                 the `free`: who holds the output frees it"
+                 the `free`: the owner of the output frees it"
             ),
         ),
     );
