@@ -87,9 +87,10 @@ pub mod private {
     pub use crate::bind::{
         Absent, ArgumentList, ArgumentRecord, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut,
         BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, BoundExclusive,
-        BoundExclusivePinned, BoundShared, BoundSharedPinned, BoundTaken, BufferDeclaration, BufferPresence,
-        HandedOutput, HandedOutputs, Hint, HintLocation, Host, Optional, Output, OutputDescription, Resource,
-        ResourceHandle, ToView, ViewContext, Visitor, absent, count as __count, describe_records, is_given,
+        BoundExclusivePinned, BoundShared, BoundSharedPinned, BoundTaken, BufferDeclaration, HandedOutput,
+        HandedOutputs, Hint, HintLocation, Host, Optional, Output, OutputDescription, Resource,
+        ResourceHandle, SomeOrNone, ToView, ViewContext, Visitor, absent, count as __count, describe_records,
+        is_given,
     };
     pub use crate::build::{
         ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Sets, change_next_plan,

@@ -370,7 +370,7 @@ impl Expansion<'_> {
                     quote!(#name: ::cuweave::__private::Resource::lend(&self.#name))
                 }
                 ArgumentKind::Part(AggregateType::Buffers(buffer)) if buffer.optional => {
-                    quote!(#name: ::cuweave::__private::BufferPresence::from_bound(&self.#name))
+                    quote!(#name: ::cuweave::__private::SomeOrNone::from_bound(&self.#name))
                 }
                 _ => quote!(#name: &self.#name),
             }

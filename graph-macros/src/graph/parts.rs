@@ -171,7 +171,7 @@ impl AggregateType {
             AggregateType::Buffers(buffer) => {
                 let one = buffer.bound("'v");
                 match buffer.optional {
-                    true => quote!(::cuweave::__private::BufferPresence<#one>),
+                    true => quote!(::cuweave::__private::SomeOrNone<#one>),
                     false => quote!(&'v [#one]),
                 }
             }

@@ -62,7 +62,7 @@ pub use managed::{Attach, HostView, HostViewMut, Managed};
 pub(crate) use operand::{Operand, Owners};
 pub(crate) use operands::Operands;
 pub use optional::{
-    Absent, BindOptional, BindOptionalMut, BufferPresence, BufferType, Optional, absent, is_given,
+    Absent, BindOptional, BindOptionalMut, BufferType, Optional, SomeOrNone, absent, is_given,
 };
 pub use output::{HandedOutput, HandedOutputs, Output, OutputBuffer, OutputDescription};
 pub(crate) use output::{OutputShape, OutputSlot};

@@ -134,7 +134,7 @@ impl<'a, T> BindOptionalMut<'a, T> for Optional<BoundExclusive<'a, T>> {
 /// An optional buffer in the expressions and calls of a graph function: only its type and its presence are
 /// known.
 #[derive(Debug)]
-pub struct BufferPresence<B> {
+pub struct SomeOrNone<B> {
     given: bool,
     buffer: BufferType<B>,
 }
@@ -143,25 +143,25 @@ pub struct BufferPresence<B> {
 #[derive(Debug)]
 pub struct BufferType<B>(PhantomData<fn() -> B>);
 
-impl<B> BufferPresence<B> {
+impl<B> SomeOrNone<B> {
     /// Returns the value for an argument.
     #[must_use]
-    pub fn from_bound(bound: &Optional<B>) -> BufferPresence<B> {
-        BufferPresence::new(bound.0.is_some())
+    pub fn from_bound(bound: &Optional<B>) -> SomeOrNone<B> {
+        SomeOrNone::new(bound.0.is_some())
     }
 
-    pub(crate) fn new(given: bool) -> BufferPresence<B> {
-        BufferPresence { given, buffer: BufferType(PhantomData) }
+    pub(crate) fn new(given: bool) -> SomeOrNone<B> {
+        SomeOrNone { given, buffer: BufferType(PhantomData) }
     }
 }
 
-impl<B> Clone for BufferPresence<B> {
-    fn clone(&self) -> BufferPresence<B> {
+impl<B> Clone for SomeOrNone<B> {
+    fn clone(&self) -> SomeOrNone<B> {
         *self
     }
 }
 
-impl<B> Copy for BufferPresence<B> {}
+impl<B> Copy for SomeOrNone<B> {}
 
 impl<B> Clone for BufferType<B> {
     fn clone(&self) -> BufferType<B> {
@@ -171,7 +171,7 @@ impl<B> Clone for BufferType<B> {
 
 impl<B> Copy for BufferType<B> {}
 
-impl<B> Index<usize> for BufferPresence<B> {
+impl<B> Index<usize> for SomeOrNone<B> {
     type Output = BufferType<B>;
 
     fn index(&self, _: usize) -> &BufferType<B> {
@@ -195,7 +195,7 @@ impl<B> MayBeNone for Optional<B> {
     }
 }
 
-impl<B> MayBeNone for BufferPresence<B> {
+impl<B> MayBeNone for SomeOrNone<B> {
     fn is_given(&self) -> bool {
         self.given
     }
@@ -216,9 +216,9 @@ pub trait Absent {
     fn absent() -> Self;
 }
 
-impl<B> Absent for BufferPresence<B> {
+impl<B> Absent for SomeOrNone<B> {
     fn absent() -> Self {
-        BufferPresence::new(false)
+        SomeOrNone::new(false)
     }
 }
 

@@ -241,18 +241,18 @@ lists! {
 }
 
 impl<'v, L> PassedShared<'v> for bind::Optional<L> {
-    type Argument = bind::BufferPresence<L>;
+    type Argument = bind::SomeOrNone<L>;
 
-    fn lent(&'v self) -> bind::BufferPresence<L> {
-        bind::BufferPresence::from_bound(self)
+    fn lent(&'v self) -> bind::SomeOrNone<L> {
+        bind::SomeOrNone::from_bound(self)
     }
 }
 
 impl<'v, L> PassedMut<'v> for bind::Optional<L> {
-    type Argument = bind::BufferPresence<L>;
+    type Argument = bind::SomeOrNone<L>;
 
-    fn lent_mut(&'v self) -> bind::BufferPresence<L> {
-        bind::BufferPresence::from_bound(self)
+    fn lent_mut(&'v self) -> bind::SomeOrNone<L> {
+        bind::SomeOrNone::from_bound(self)
     }
 }
 
@@ -297,8 +297,8 @@ impl<T> DeclaredInOption for bind::BoundExclusive<'_, T> {
 }
 
 /// Returns the argument of a graph function for `Some(buffer)`.
-pub fn some<M: Fits<B::Parameter>, B: DeclaredInOption>(_: M) -> bind::BufferPresence<B> {
-    bind::BufferPresence::new(true)
+pub fn some<M: Fits<B::Parameter>, B: DeclaredInOption>(_: M) -> bind::SomeOrNone<B> {
+    bind::SomeOrNone::new(true)
 }
 
 /// Returns the argument of a graph function for `&part`.

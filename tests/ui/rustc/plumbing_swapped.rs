@@ -6,7 +6,7 @@ use std::mem;
 
 use cudarc::driver::CudaSlice;
 use cuweave::prelude::*;
-use cuweave::bind::{BindShared, Shared};
+use cuweave::bind::{BindShared, BoundShared};
 
 #[cuweave::graph]
 fn one(n: u32, x: &[f32; n], out: &mut [f32; n]) {
@@ -29,8 +29,8 @@ fn of_two_lifetimes<'a>(first: &mut one::Exec<'a>, second: &mut one::Exec<'stati
 struct Dangling(CudaSlice<f32>);
 
 impl<'a> BindShared<'a, f32> for &Dangling {
-    fn bind_shared(self) -> Shared<'a, f32> {
-        Shared::Slice(&self.0) //~ lifetime
+    fn bind_shared(self) -> BoundShared<'a, f32> {
+        BoundShared::Slice(&self.0) //~ lifetime
     }
 }
 
