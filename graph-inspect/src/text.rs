@@ -426,8 +426,8 @@ mod tests {
             [
                 "  not fused: `scale` (line 6) and `add` (line 7): their blocks differ: 32 and 64 threads",
                 "    help: give them blocks of equal threads",
-                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): atomics, or variables that kernels \
-                 write, order the two",
+                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): only atomics or variables that kernels write \
+                 order the two",
                 "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and \
                  `layer[..].add` (lines 3, 4) 2 times",
                 "    help: give them equal grids, and each block the elements that the same block of the other has",
