@@ -426,7 +426,8 @@ mod tests {
             [
                 "  not fused: `scale` (line 6) and `add` (line 7): their blocks differ: 32 and 64 threads",
                 "    help: give them blocks of equal threads",
-                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): only atomics or variables that kernels write \
+                "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): only atomics or variables that kernels \
+                    write \
                  order the two",
                 "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and \
                  `layer[..].add` (lines 3, 4) 2 times",
@@ -471,9 +472,8 @@ mod tests {
                  (lines 2, 3), \
                  `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
                 "    help: merge the launches that depend on it, or put them in sequence",
-                "  full edge: from `c` (line 4) to `d` (line 5): other launches run beside them, which is not \
-                 measured on \
-                 this device",
+                "  full edge: from `c` (line 4) to `d` (line 5): other launches run concurrently, \
+                 which was not measured on this device",
             ]
         );
     }
