@@ -36,8 +36,7 @@ fn logs_become_diagnostics() {
 fn instantiations_end_at_the_user() {
     let log = "cub/a.cuh(132): error: member \"A::B\" was declared \"deprecated\"\n          IS = (Traits<S>::C == \
         I)\n                \
-               ^\ncub/util.cuh(930): note #3287-D: because of a \"deprecated\" attribute\n      A(\"b\") static C;\n  \
-                   \
+               ^\ncub/util.cuh(930): note #3287-D: because of a \"deprecated\" attribute\n      A(\"b\") static C;\n      \
                ^\n          \
                detected during:\n            instantiation of class \"X\" at line 553\n            instantiation of \
                \"Y\" at line 4 of k.cu\n\n";

@@ -166,8 +166,7 @@ fn errors_come_together_and_warnings_again() {
     assert_eq!(files, ["kernels/broken1.cu", "kernels/broken2.cu"].map(PathBuf::from));
     let one = |name: &str| {
         format!(
-            "error: identifier `nothing` is undefined\n --> kernels/{name}.cu:1:8\n  |\n1 | x[0] = nothing;\n  |      \
-                  \
+            "error: identifier `nothing` is undefined\n --> kernels/{name}.cu:1:8\n  |\n1 | x[0] = nothing;\n  |        \
              ^^^^^^^\n\n"
         )
     };
