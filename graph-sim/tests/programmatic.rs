@@ -200,7 +200,7 @@ fn who_comes_behind_a_kernel_without_the_wait_is_not_behind_those_before() {
         // The second node touches no byte that the first one touches.
         let second = p.kernel("never_waits", "second", &[(first, TRIGGER)], b, other);
         p.kernel("waits", "third", &[(second, 0)], c, a);
-        p.fails(["first", "third"], &["race"], "ends without `griddepcontrol.wait`");
+        p.fails(["first", "third"], &["race"], "ends without executing `griddepcontrol.wait`");
     });
     // A full edge from the first node restores the order.
     under_every_seed("mended_chain", |p| {

@@ -111,7 +111,7 @@ fn access_is_proved_refuted_or_vouched_for() {
     let proofs: Vec<_> = checked.unwrap().proofs.into_iter().map(|proof| proof.unwrap().text).collect();
     assert_eq!(proofs[0], "proved: reads only, within `1` elements");
     assert_eq!(&proofs[1][..24], "proved: reads and writes");
-    assert_eq!(proofs[2], "vouched for: reads only");
+    assert_eq!(proofs[2], "assumed: reads only");
     let (findings, _) = run(
         text,
         "k",

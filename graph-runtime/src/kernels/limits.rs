@@ -255,7 +255,7 @@ mod tests {
         let error = check(HOPPER, 1, 32, (226 << 10) + 1, own).expect("too much");
         assert!(error.contains("1024 of `k`'s static shared memory, but the device has 232448"), "{error}");
         let error = check(DeviceLimits { shared: [48 << 10, 0], ..HOPPER }, 1, 32, 64 << 10, PLAIN);
-        assert!(error.is_some_and(|error| error.contains("49152 a block")));
+        assert!(error.is_some_and(|error| error.contains("49152 bytes per block")));
     }
 
     #[test]
@@ -268,9 +268,9 @@ mod tests {
             "{error}"
         );
         let error = check(HOPPER, 8, 32, 0, of([0; 3])).expect("nobody says the size");
-        assert!(error.contains("cannot say yet"), "{error}");
+        assert!(error.contains("do not support yet"), "{error}");
         let error = check(DeviceLimits { clusters: false, ..HOPPER }, 8, 32, 0, of([4, 1, 1]));
-        assert!(error.is_some_and(|error| error.contains("which the device has not")));
-        assert!(check(HOPPER, 16, 32, 0, of([16, 1, 1])).is_some_and(|error| error.contains("more than 8")));
+        assert!(error.is_some_and(|error| error.contains("which the device does not support")));
+        assert!(check(HOPPER, 16, 32, 0, of([16, 1, 1])).is_some_and(|error| error.contains("only up to 8")));
     }
 }
