@@ -129,7 +129,7 @@ fn refused() {
     let mut x = ramp(&streams[1], N, 0.0);
     let body = text(in_a_body(two, N, &flag, &mut x));
     assert!(
-        body.contains("`scale`") && body.contains("is on device 1") && body.contains("device 0 decides"),
+        body.contains("`scale`") && body.contains("is on device 1") && body.contains("runs on device 0"),
         "{body}"
     );
     let mut exec = around_a_body(two, N, &flag, &mut x).expect("it builds").instantiate().expect("an exec");

@@ -109,7 +109,7 @@ fn bodies() {
     b.on(1).fill(flag.write(), 2u32).expect("a fill");
     b.on(1).if_(&flag, |b| b.on(0).fill(flag.write(), 0u32)).expect("a choice");
     let error = b.build().map(drop).expect_err("a body is on one device").to_string();
-    assert!(error.contains("is on device 0, and is in a body that device 1 decides about"), "{error}");
+    assert!(error.contains("is on device 0, but it is in a body that runs on device 1"), "{error}");
     silent();
 }
 

@@ -273,10 +273,12 @@ fn a_launch_never_takes_the_signal_of_an_earlier_one() {
     for by in [0, 1 << 31, u32::MAX] {
         let told = twice(&device.ctx, N as u32, by, go.clone(), &mut x).map(drop).expect_err("no step ahead");
         let text = match by {
-            0 => "the step of `wait_value` is 0, so that a launch would take the signal of the one before for its \
-                own".to_owned(),
-            _ => format!("the step of `wait_value` is {by}, half of the circle of its values or more, so that a \
-                launch would wait for a value behind the one before"),
+            0 => "the step of `wait_value` is 0, so a launch would mistake the previous launch's signal for its own"
+                .to_owned(),
+            _ => format!(
+                "the step of `wait_value` is {by}, which is at least half of the range of its values: the next \
+                 value would count as an earlier one"
+            ),
         };
         assert!(told.to_string().ends_with(&text), "{told}");
     }

@@ -195,7 +195,7 @@ fn the_build_checks_bodies() {
     b.if_(&go, |b| b.copy(&x, p.write())).expect("a body");
     let error = b.build().expect_err("a copy to the host").to_string();
     println!("{error}\n");
-    assert!(error.contains("CW001") && error.contains("does not stand in a body"), "{error}");
+    assert!(error.contains("CW001") && error.contains("is not allowed in a body"), "{error}");
 }
 
 #[test]
