@@ -137,7 +137,7 @@ fn outputs_are_live_written_and_returned_once() {
         b.build(),
         (
             line,
-            "CW105: `h` is returned twice\n= note: an allocation leaves the graph once: each output has one \
+            "CW105: `h` is returned twice\n= note: an allocation can be returned only once: each output has one \
              owner\n= help: return a copy: `copy` it into a second allocation",
         ),
     );
