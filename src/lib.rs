@@ -139,14 +139,14 @@ pub mod bind {
     //!
     //! | declared | takes | is bound as |
     //! |---|---|---|
-    //! | `&[T; len]` | [`BindShared`] | [`Shared`] |
+    //! | `&[T; len]` | [`BindShared`] | [`BoundShared`] |
     //! | `&mut [T; len]` | [`BindMut`] | [`BoundExclusive`] |
     //! | `Option<&[T; len]>` | [`BindOptional`] | [`Optional`] |
     //! | `Option<&mut [T; len]>` | [`BindOptionalMut`] | [`Optional`] |
     //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`BoundSharedPinned`] |
     //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`BoundExclusivePinned`] |
     //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`BoundExclusive`] |
-    //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
+    //! | `[T; len]` | [`BindTaken`] | [`BoundTaken`] |
     //!
     //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) or [`Managed`](crate::Managed) memory by
     //! reference or by value.

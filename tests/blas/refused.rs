@@ -113,7 +113,7 @@ fn lengths_are_checked() {
     let mut c = device.upload(&[7.0f32; 12]);
     let error = plain(&device.ctx, 3, 5, 4, &blas, &a, &b, &mut c).expect_err("b is short");
     println!("{error}");
-    assert!(error.to_string().contains("touches 20 elements of its parameter `b`"), "{error}");
+    assert!(error.to_string().contains("accesses 20 elements of its parameter `b`"), "{error}");
 }
 
 #[test]

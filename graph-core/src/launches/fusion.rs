@@ -5,7 +5,7 @@
 //! these hold:
 //! - It has the grid and block of the chain.
 //! - Where the launch and a member touch the same bytes and one of them writes, only equal block indices meet
-//!   ([`apart`]). The end of the member's launch then orders nothing else.
+//!   (`blocks_are_disjoint` of the PTX crate). The end of the member's launch then orders nothing else.
 //! - It begins when the chain's last launch has ended: its other predecessors are on levels before the chain, so
 //!   the chain waits for none of them.
 //! - The other successors of members are on levels after it: they begin no later than it would end.

@@ -36,7 +36,7 @@ const ABOVE_ALL_GRIDS: Waves = Waves(u64::MAX, 1);
 
 /// The constants for one compute capability.
 ///
-/// [`Tuning::of`] returns measured constants, [`Tuning::default`] the constants for unmeasured devices.
+/// [`Tuning::for_capability`] returns measured constants, [`Tuning::default`] the constants for unmeasured devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
     /// The maximum number of blocks of a flattened batch, in which each block has to search its member. For 9.0,

@@ -7,8 +7,8 @@
 //! form over them. Where threads diverge or arithmetic wraps, the box is cut, so that results are exact in machine
 //! width. Loaded data and calls are opaque; accesses that depend on them do not count as writes.
 //!
-//! [`BackwardSlice::accesses`] runs an slice of all loads and stores for an upper bound: what may be done is taken to
-//! be done.
+//! [`BackwardSlice::footprint_and_sites`] runs a slice of all loads and stores for an upper bound: an access that may
+//! happen counts.
 
 mod cut;
 mod encoding;
