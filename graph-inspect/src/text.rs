@@ -69,13 +69,13 @@ impl Report {
         lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
         self.launches(&mut lines, extent);
         lines.list("not all written", "unwritten_outputs", self.unwritten_outputs.iter().map(unwritten_line));
-        let vouched = match extent {
+        let assumed = match extent {
             Detail::Brief => grouped::assumed_declarations(&self.assumed_declarations),
             Detail::All => {
                 self.assumed_declarations.iter().map(|one| ReportLine::plain(one.to_string(), 1)).collect()
             }
         };
-        lines.list("assumed, not proved", "assumed_declarations", vouched.into_iter());
+        lines.list("assumed, not proved", "assumed_declarations", assumed.into_iter());
         if let Some(budget) = &self.budget {
             lines.head(line("budget", budget.head()));
             lines.list("  shared", "budget.steps", budget.step_lines());
@@ -427,8 +427,7 @@ mod tests {
                 "  not fused: `scale` (line 6) and `add` (line 7): their blocks differ: 32 and 64 threads",
                 "    help: give them blocks of equal threads",
                 "  not fused, 2 times: `norm` (line 5) and `scale` (line 6): only atomics or variables that kernels \
-                    write \
-                 order the two",
+                 write order the two",
                 "  not fused, 3 times: their grids differ: `embed` and `norm` (lines 1, 2), `layer[..].up` and \
                  `layer[..].add` (lines 3, 4) 2 times",
                 "    help: give them equal grids, and each block the elements that the same block of the other has",
@@ -468,9 +467,8 @@ mod tests {
         assert_eq!(
             text.lines().skip(1).collect::<Vec<_>>(),
             [
-                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` \
-                 (lines 2, 3), \
-                 `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
+                "  full edge, 4 times: several nodes depend on the first: `a` to `b` (lines 1, 2), `a` to `c` (lines \
+                 2, 3), `layer[..].a` to `layer[..].b` (lines 7, 8) 2 times",
                 "    help: merge the launches that depend on it, or put them in sequence",
                 "  full edge: from `c` (line 4) to `d` (line 5): other launches run concurrently, \
                  which was not measured on this device",
