@@ -64,12 +64,9 @@ fn main() -> Result<()> {
     }
     table.note(
         "Fork-join graphs of 16 x 20 kernels. The temporaries of the first graph have the size that stands in the \
-         row, those of \
-         the last 9/16 of it. Bytes are what one round of all launches leaves in use, over what was in use before \
-         the graphs \
-         were built. A build is that of the graph and its exec: the median of the last seven, whose plans are new \
-         and whose \
-         modules are loaded.",
+         row, those of the last 9/16 of it. Bytes are what one round of all launches leaves in use, over what was in \
+         use before the graphs were built. A build is that of the graph and its exec: the median of the last seven, \
+         whose plans are new and whose modules are loaded.",
     )?;
     table.finish()
 }

@@ -114,11 +114,9 @@ fn main() -> Result<()> {
         }
     }
     table.note(
-        "Medians and least times of builds in turn, each first build with another length. `batched` adds fewer \
-         nodes than the side \
-         by hand, which adds the launches as written; the memory of `temporaries` and `scratch` is one alloc and \
-         one free node on \
-         both sides.",
+        "Medians and least times of builds in turn, each first build with another length. `batched` adds fewer nodes \
+         than the side by hand, which adds the launches as written; the memory of `temporaries` and `scratch` is one \
+         alloc and one free node on both sides.",
     )?;
     table.finish()
 }

@@ -44,10 +44,8 @@ pub fn table(setup: &Setup, name: &'static str) -> Result<Table> {
 pub fn finish(mut table: Table) -> Result<()> {
     table.note(
         "Builds are up to the exec; the first of the first side also loads the module, the first of a side with \
-         other variants of \
-         the kernels those. Bytes are those of operands and results, each once, without temporaries. Errors are \
-         those of the \
-         results, in parts of the largest of plain Rust's.",
+         other variants of the kernels those. Bytes are those of operands and results, each once, without \
+         temporaries. Errors are those of the results, in parts of the largest of plain Rust's.",
     )?;
     table.finish()
 }

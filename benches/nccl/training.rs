@@ -401,8 +401,7 @@ pub fn run(pair: &Pair, table: &mut Table) -> Result<()> {
     let largest = m.iter().flatten().fold(0.0_f64, |most, m| most.max(m.abs()));
     table.note(&format!(
         "2 layers, {width} wide, {samples} samples of small integers: after a step the gradients of all sides are \
-         those of plain Rust, bit for \
-         bit, up to {largest}."
+         those of plain Rust, bit for bit, up to {largest}."
     ))?;
     if pair.setup.driver.is_simulated() {
         return Ok(());

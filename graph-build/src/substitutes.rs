@@ -32,9 +32,9 @@ pub const IMPLIED: &str = "cuweave/implied.h";
 
 /// The functions that `<cmath>` declares in `std`.
 const CMATH_FUNCTIONS: &str = "abs fabs fmod remainder fma fmax fmin fdim exp exp2 expm1 log log10 log2 log1p pow \
-    sqrt cbrt hypot sin cos tan \
-     asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf erfc tgamma lgamma ceil floor trunc round nearbyint rint lround llround \
-     ldexp frexp modf scalbn logb ilogb copysign nextafter isnan isinf isfinite signbit";
+                               sqrt cbrt hypot sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf \
+                               erfc tgamma lgamma ceil floor trunc round nearbyint rint lround llround ldexp frexp \
+                               modf scalbn logb ilogb copysign nextafter isnan isinf isfinite signbit";
 
 const STDDEF: &str = "#pragma once
 typedef decltype(nullptr) nullptr_t;
@@ -197,11 +197,12 @@ const BUILT_IN: [&str; 6] = [
 /// Headers with a dot in their name that only host code uses: those of the system, of graphics, and of
 /// CUDA's libraries.
 const HOST_HEADERS: &str = "conio.h cublas.h cublasLt.h cublas_v2.h cudaEGL.h cudaGL.h cuda_profiler_api.h cudnn.h \
-    cufft.h cufftXt.h cufftw.h \
-     curand.h cusolverDn.h cusolverSp.h cusolverRf.h cusparse.h cusparse_v2.h cutensor.h ctype.h dirent.h dlfcn.h errno.h fcntl.h \
-     getopt.h glob.h io.h libgen.h locale.h malloc.h memory.h mpi.h nccl.h npp.h nppi.h npps.h nvToolsExt.h nvml.h nvrtc.h omp.h process.h \
-     pthread.h sched.h semaphore.h signal.h strings.h time.h tchar.h unistd.h windows.h Windows.h winsock2.h cuda_gl_interop.h \
-     cuda_egl_interop.h cuda_vdpau_interop.h cuda_d3d11_interop.h";
+                            cufft.h cufftXt.h cufftw.h curand.h cusolverDn.h cusolverSp.h cusolverRf.h cusparse.h \
+                            cusparse_v2.h cutensor.h ctype.h dirent.h dlfcn.h errno.h fcntl.h getopt.h glob.h io.h \
+                            libgen.h locale.h malloc.h memory.h mpi.h nccl.h npp.h nppi.h npps.h nvToolsExt.h nvml.h \
+                            nvrtc.h omp.h process.h pthread.h sched.h semaphore.h signal.h strings.h time.h tchar.h \
+                            unistd.h windows.h Windows.h winsock2.h cuda_gl_interop.h cuda_egl_interop.h \
+                            cuda_vdpau_interop.h cuda_d3d11_interop.h";
 
 /// Folders whose headers only host code uses.
 const HOST_HEADER_FOLDERS: [&str; 12] =

@@ -115,8 +115,7 @@ impl OperationLevels {
 }
 
 /// Returns, for each statement, the dependents that will have a programmatic edge when [`mark_programmatic_edges`] runs
-/// after
-/// emission. Memory nodes have full edges: a path from the producer through a free and an alloc to the consumer
+/// after emission. Memory nodes have full edges: a path from the producer through a free and an alloc to the consumer
 /// would make the consumer wait for the end of the producer.
 pub fn programmatic_dependents(
     program: &Program,

@@ -194,7 +194,9 @@ proptest! {
         }
         for (buffer, place) in operations.places.enumerate() {
             let BufferPlacement::Inside { memory, .. } = place else { continue };
-            let find = |kind: OperationKind| operations.list.as_slice().iter().position(|operation| operation.kind == kind);
+            let find = |kind: OperationKind| {
+                operations.list.as_slice().iter().position(|operation| operation.kind == kind)
+            };
             let alloc = find(OperationKind::Alloc { memory: *memory }).expect("an alloc");
             let free = find(OperationKind::Free { memory: *memory });
             prop_assert_eq!(free.is_none(), program.outputs.contains(&buffer));
@@ -235,8 +237,11 @@ proptest! {
             let BufferPlacement::Inside { memory: mb, .. } = place else { continue };
             for (c, place) in operations.places.enumerate() {
                 let BufferPlacement::Inside { memory: mc, .. } = place else { continue };
-                let find = |kind: OperationKind| operations.list.as_slice().iter().position(|operation| operation.kind == kind);
-                let (Some(free), Some(alloc)) = (find(OperationKind::Free { memory: *mb }), find(OperationKind::Alloc { memory: *mc }))
+                let find = |kind: OperationKind| {
+                    operations.list.as_slice().iter().position(|operation| operation.kind == kind)
+                };
+                let free = find(OperationKind::Free { memory: *mb });
+                let (Some(free), Some(alloc)) = (free, find(OperationKind::Alloc { memory: *mc }))
                 else {
                     continue;
                 };
@@ -271,7 +276,9 @@ proptest! {
             let Some((memory, lo, hi)) = range(b) else { continue };
             prop_assert!(hi <= operations.memories[memory].bytes);
             prop_assert_eq!(lo % 256, 0);
-            let find = |kind: OperationKind| operations.list.as_slice().iter().position(|operation| operation.kind == kind);
+            let find = |kind: OperationKind| {
+                operations.list.as_slice().iter().position(|operation| operation.kind == kind)
+            };
             let returned = program.outputs.contains(&b);
             let (alloc, free) = (find(OperationKind::Alloc { memory }), find(OperationKind::Free { memory }));
             prop_assert_eq!(alloc.is_some(), node || returned);

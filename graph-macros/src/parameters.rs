@@ -156,8 +156,8 @@ fn lengths(function: &ForeignItemFn, parameters: &[Parameter], report: &mut Repo
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!(
                     "compute the length of its parameters; if the kernel does not take the number, declare it as a \
-                        number of the contract, \
-                     `#[contract] {text}: u32`, which the launch gives in its place; a constant has no lower-case letters"
+                     number of the contract, `#[contract] {text}: u32`, which the launch gives in its place; a \
+                     constant has no lower-case letters"
                 ),
             };
             report.error(

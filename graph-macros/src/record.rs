@@ -283,7 +283,10 @@ impl RecordDeclaration {
 
             impl<'a> #name<'a> {
                 #[doc = #documented]
-                #[allow(clippy::too_many_arguments, clippy::redundant_field_names, clippy::used_underscore_binding, dead_code)]
+                #[allow(
+                    clippy::too_many_arguments, clippy::redundant_field_names,
+                    clippy::used_underscore_binding, dead_code
+                )]
                 #visibility fn new(#(#parameters),*) -> Self {
                     Self { #(#names: #values,)* __lifetime: ::core::marker::PhantomData }
                 }
@@ -382,7 +385,9 @@ impl RecordDeclaration {
                     name: &str,
                     _: ::cuweave::__private::Token,
                 ) -> ::cuweave::Result<::cuweave::__private::ArgumentDescription> {
-                    ::core::result::Result::Ok(::cuweave::__private::ArgumentDescription::Record(::std::vec![#(#fields),*]))
+                    ::core::result::Result::Ok(
+                        ::cuweave::__private::ArgumentDescription::Record(::std::vec![#(#fields),*])
+                    )
                 }
 
                 fn before(&self, field: u32, _: ::cuweave::__private::Token) -> u32 {

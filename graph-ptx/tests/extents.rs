@@ -194,10 +194,9 @@ fn the_help_for_vectors_names_the_multiple() {
     let said = |count: u32, text: &str| said_of(count, &format!("{text}.next_multiple_of({count})"));
     assert_eq!([help(&two, &n, "len"), help(&four, &n, "len")], [said(2, "n"), said(4, "n")]);
     // A matrix of `n` rows and `m` columns whose row is a multiple, and one whose size is.
-    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; \
-        setp.ge.u32 %p2, %r7, %r6; @%p2 bra END; \
-                mad.lo.u32 %r8, %r4, %r6, %r7; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; \
-                st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
+    let rows = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r9, %tid.y; shl.b32 %r7, %r9, 2; setp.ge.u32 %p2, \
+                %r7, %r6; @%p2 bra END; mad.lo.u32 %r8, %r4, %r6, %r7; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, \
+                %rd1, %rd2; st.global.v4.f32 [%rd3], {%f1, %f2, %f3, %f4};";
     let product = |n: Poly, m: Poly| n.times(&m).unwrap();
     assert_eq!(help(rows, &product, "n * m"), said_of(4, "m.next_multiple_of(4) - m + n * m"));
     // Elements of two registers.
@@ -232,15 +231,13 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
         Some(format!("if the kernel is only launched for multiples of {count}, declare `{text}` elements"))
     };
     // Quads, by four accesses of one element: the farthest is reported.
-    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; \
-        add.s64 %rd3, %rd1, %rd2; \
-                ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, [%rd3+8]; \
-                st.global.f32 [%rd3], %f1;";
+    let quad = "shl.b32 %r7, %r4, 2; setp.ge.u32 %p1, %r7, %r5; @%p1 bra END; mul.wide.u32 %rd2, %r7, 4; add.s64 \
+                %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; ld.global.f32 %f1, [%rd3+12]; ld.global.f32 %f1, \
+                [%rd3+8]; st.global.f32 [%rd3], %f1;";
     assert_eq!(help(quad, &|n, _| n), said(4, "n.next_multiple_of(4)"));
     // Pairs, by two accesses of one element, with a product of arguments.
-    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; \
-        mul.wide.s32 %rd2, %r7, 4; \
-                add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; st.global.f32 [%rd3], %f1;";
+    let pair = "shl.b32 %r7, %r4, 1; mul.lo.s32 %r8, %r5, %r6; setp.ge.u32 %p1, %r7, %r8; @%p1 bra END; mul.wide.s32 \
+                %rd2, %r7, 4; add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3+4]; st.global.f32 [%rd3], %f1;";
     let product = |n: Poly, m: Poly| n.times(&m).unwrap();
     assert_eq!(help(pair, &product), said(2, "(n * m).next_multiple_of(2)"));
     // Vectors in a loop whose step is the size of a block.
@@ -253,13 +250,10 @@ fn the_help_for_tiles_and_loops_names_the_multiple() {
     // A tile of 32 rows, two of which a thread copies.
     let tile = |behind: u32| {
         format!(
-            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; \
-                setp.ge.s32 %p2, %r9, %r5; \
-             or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, %r8, 4; \
-             add.s64 %rd3, %rd1, %rd2; \
-             ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; mul.wide.s32 %rd4, %r10, 4; \
-             add.s64 %rd5, %rd3, %rd4; \
-             st.global.f32 [%rd5], %f1;"
+            "shl.b32 %r7, %r1, 5; add.s32 %r7, %r7, %r3; mov.u32 %r9, %tid.y; setp.ge.s32 %p1, %r7, %r6; setp.ge.s32 \
+             %p2, %r9, %r5; or.pred %p3, %p1, %p2; @%p3 bra END; mad.lo.s32 %r8, %r7, %r5, %r9; mul.wide.s32 %rd2, \
+             %r8, 4; add.s64 %rd3, %rd1, %rd2; ld.global.f32 %f1, [%rd3]; mul.lo.s32 %r10, %r5, {behind}; \
+             mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd3, %rd4; st.global.f32 [%rd5], %f1;"
         )
     };
     let rows = "n * m.next_multiple_of(32)";
@@ -417,9 +411,8 @@ fn bounds_follow_from_arithmetic() {
     assert!(proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(32)));
     assert!(!proved(&format!("and.b32 %r9, %r3, 31; {access}"), &constant(31)));
     assert!(proved(&format!("{GUARD} and.b32 %r9, %r4, -4; {access}"), &n));
-    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; \
-        add.s32 %r7, %r4, %r7; \
-                  shr.s32 %r9, %r7, 3;";
+    let eighth = "setp.ge.s32 %p1, %r4, 64; @%p1 bra END; shr.s32 %r7, %r4, 31; shr.u32 %r7, %r7, 29; add.s32 %r7, \
+                  %r4, %r7; shr.s32 %r9, %r7, 3;";
     assert!(proved(&format!("{eighth} {access}"), &constant(8)));
     let rest = format!("{eighth} and.b32 %r8, %r7, -8; sub.s32 %r9, %r4, %r8; {access}");
     assert!(proved(&rest, &constant(8)));

@@ -101,9 +101,8 @@ fn write_symbols(folder: &Path, defined: &BTreeSet<String>) {
             // Casts through a pointer, because the signatures differ. The table only returns the address.
             let _ = writeln!(
                 code,
-                "    Symbol {{ name: {name:?}, first: ({version}), \
-                 address: unsafe {{ \
-                 std::mem::transmute::<*const (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
+                "    Symbol {{ name: {name:?}, first: ({version}), address: unsafe {{ std::mem::transmute::<*const \
+                 (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
             );
         }
     }

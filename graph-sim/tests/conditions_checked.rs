@@ -318,9 +318,7 @@ fn never_ends() {
     assert_eq!(
         report.text,
         "node `endless` (src/plan.rs:7) begins an iteration after 50 iterations of the launch's loops, and its \
-            condition \
-         is still not \
-         0; help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
+         condition is still not 0; help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
     );
 }
 

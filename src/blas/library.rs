@@ -82,7 +82,8 @@ functions! {
     cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t, u32, *const c_void, usize) in lt;
     cublasLtMatmulAlgoGetHeuristic(
         cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, c_int, *mut HeuristicResult, *mut c_int,
+        cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, c_int,
+        *mut HeuristicResult, *mut c_int,
     ) in lt;
     cublasLtMatmul(
         cublasLtHandle_t, cublasLtMatmulDesc_t, *const c_void, *const c_void, cublasLtMatrixLayout_t, *const c_void,

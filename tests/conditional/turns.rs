@@ -60,7 +60,8 @@ fn a_limit_is_hit_or_not() {
     macro_rules! check {
         ($($program:ident)*) => {$(
             // A loop that stops by itself in its last allowed iteration does not count as limited.
-            for (wanted, expected) in [(0u32, (1, 0, 0)), (4, (1, 0, 4)), (5, (1, 0, 5)), (6, (1, 1, 5)), (99, (1, 1, 5))] {
+            let cases = [(0u32, (1, 0, 0)), (4, (1, 0, 4)), (5, (1, 0, 5)), (6, (1, 1, 5)), (99, (1, 1, 5))];
+            for (wanted, expected) in cases {
                 for seed in 0..3 {
                     device.schedule(seed);
                     let mut x = device.upload(&[7u32; N]);

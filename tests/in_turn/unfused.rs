@@ -274,8 +274,7 @@ fn long_kernels_side_by_side() {
     assert_eq!(
         text,
         "`repeated` and `repeated`, 2 times: `repeated` runs concurrently with others and may take long: if fused, \
-            blocks stay \
-         where they are, on some multiprocessors more than on others"
+         blocks stay where they are, on some multiprocessors more than on others"
     );
     let report = report(&device, launched());
     assert_eq!(

@@ -175,8 +175,7 @@ fn a_batch_whose_members_all_change() {
     DEPTH.store(2, Ordering::Relaxed);
     let error = exec.set_a(2.0).expect_err("another grid");
     let text = "is one of 2 launches that are batched, and its configuration was (1 x 1 x 1, 8 x 1 x 1, 0 B) when \
-        the graph was \
-                built and is (1 x 1 x 2, 8 x 1 x 1, 0 B) now: build the graph again";
+                the graph was built and is (1 x 1 x 2, 8 x 1 x 1, 0 B) now: build the graph again";
     assert!(error.to_string().ends_with(text), "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! What is written for the number of a device in `#[on(..)]`.
+//! Values in `#[on(..)]` that are not the number of a device.
 #![forbid(unsafe_code)]
 
 use cuweave::prelude::*;

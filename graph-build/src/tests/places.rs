@@ -151,8 +151,7 @@ fn headers_are_of_the_version_of_the_compiler() {
     assert_eq!(
         lines.last().unwrap(),
         "help: `cuda_fp16.h` is one of CUDA's headers: `pip install \"nvidia-cuda-runtime-cu11==11.8.*\"`, or set \
-            `CUDA_HOME` to a \
-         toolkit of CUDA 11.8"
+         `CUDA_HOME` to a toolkit of CUDA 11.8"
     );
 }
 

@@ -218,8 +218,7 @@ impl Drawing<'_> {
         ));
         canvas.raw(format_args!(
             "<title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"5\" \
-             fill=\"{}\" \
-             stroke=\"{stroke}\" stroke-width=\"{thick}\"/>",
+             fill=\"{}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"/>",
             escape(&self.title(at)),
             fill(operation.kind.name(), kind)
         ));
@@ -268,8 +267,7 @@ impl Drawing<'_> {
         let opacity = if memory { " stroke-opacity=\"0.4\"" } else { "" };
         canvas.raw(format_args!(
             "<path class=\"edge\" data-e=\"{at}\" d=\"{path}\" fill=\"none\" stroke=\"{stroke}\" \
-             stroke-width=\"{width}\"{dashes}{opacity} \
-             marker-end=\"url(#tip)\"><title>{}</title></path>",
+             stroke-width=\"{width}\"{dashes}{opacity} marker-end=\"url(#tip)\"><title>{}</title></path>",
             escape(&self.edge_label(link))
         ));
     }
@@ -350,8 +348,7 @@ impl Drawing<'_> {
             let colour = FILLS[[0, 2, 1, 3][cuweave_core::picture::whole(real(device % 4))]];
             canvas.raw(format_args!(
                 "<rect class=\"device\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"8\" \
-                 fill=\"{colour}\" \
-                 fill-opacity=\"0.3\"/>",
+                 fill=\"{colour}\" fill-opacity=\"0.3\"/>",
                 left - 10.0,
                 -DEVICES,
                 right - left + 20.0,

@@ -17,8 +17,7 @@ pub fn name_edge_source(diagnostic: &mut Diagnostic, names: &[String]) {
     diagnostic.help = Some(match lines[..] {
         [Some(one), Some(other)] if one == other => {
             "explicit order cannot name another iteration of a loop: write the iterations one after the other, or \
-                leave the order \
-             to be inferred"
+             leave the order to be inferred"
                 .to_owned()
         }
         [Some(line), ..] => {

@@ -277,7 +277,10 @@ impl Expansion<'_> {
         quote_spanned! {name.span()=>
             #(#attributes)*
             #errors
-            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names, clippy::used_underscore_binding)]
+            #[allow(
+                clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type,
+                clippy::redundant_field_names, clippy::used_underscore_binding
+            )]
             #visibility fn #name<'a>(
                 #ctx: #contexts,
                 #(#parameters),*
@@ -430,7 +433,9 @@ impl Expansion<'_> {
                     quote!(::cuweave::__private::describe_records(&self.#name, #text)?)
                 }
                 AggregateType::Buffers(_) => {
-                    quote!(::cuweave::__private::ArgumentDescription::Buffers(::cuweave::__private::__count(&self.#name)))
+                    quote!(::cuweave::__private::ArgumentDescription::Buffers(
+                        ::cuweave::__private::__count(&self.#name)
+                    ))
                 }
             }
         });

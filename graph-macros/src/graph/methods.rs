@@ -184,7 +184,10 @@ impl Expansion<'_> {
                     #[doc = #fails]
                     pub fn #method(&mut self, #parameter) -> ::cuweave::Result<#ty> {
                         let #first = #number;
-                        ::core::result::Result::Ok(#setters(::cuweave::__private::ArgumentMut::element(#part, #index)?, #token))
+                        ::core::result::Result::Ok(#setters(
+                            ::cuweave::__private::ArgumentMut::element(#part, #index)?,
+                            #token
+                        ))
                     }
                 }
             } else {

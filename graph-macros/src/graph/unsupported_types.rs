@@ -7,8 +7,7 @@ use syn::{Expr, GenericArgument, PathArguments, ReturnType, Type, TypeArray, Typ
 pub type UnsupportedType = (&'static str, &'static str);
 
 const SEVERAL: &str = "buffers that belong together are a record, a struct with `#[cuweave::arguments]`; many of one \
-    kind are a \
-     slice, `&[&[T; len]]` or `&[Layer<'_>]`";
+                       kind are a slice, `&[&[T; len]]` or `&[Layer<'_>]`";
 const BUFFER: &str =
     "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`, `out: &mut [f32; n]`";
 const LIST: &str = "a buffer is declared with its length over the scalar arguments: `x: &[f32; n]`; a list of records \

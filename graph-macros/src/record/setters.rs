@@ -117,7 +117,9 @@ impl RecordDeclaration {
                 where
                     for<'__setter> (): #reason,
                 {
-                    ::cuweave::__private::ArgumentMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
+                    ::cuweave::__private::ArgumentMut::set_scalar(
+                        &mut self.part, #text, #name, |record| &mut record.#name
+                    )
                 }
             };
         }
@@ -130,7 +132,9 @@ impl RecordDeclaration {
             /// The field affects a length, a bound or a choice of the graph; a launch configuration exceeds
             /// the device's limits; or the driver fails.
             #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
-                ::cuweave::__private::ArgumentMut::set_scalar(&mut self.part, #text, #name, |record| &mut record.#name)
+                ::cuweave::__private::ArgumentMut::set_scalar(
+                        &mut self.part, #text, #name, |record| &mut record.#name
+                    )
             }
         }
     }

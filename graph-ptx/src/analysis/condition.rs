@@ -285,7 +285,8 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 if let (Some(below), Source::Constant(0)) = (self.uniform(a, 0), b) {
                     facts.push(Fact { value: NONE, below, joined: false, tight: true });
                 }
-                return matches!((a, b), (Source::Place(Referent::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
+                return matches!((a, b), (Source::Place(Referent::Value(value), 0), Source::Constant(0))
+                    if self.is_index(*value));
             }
             _ => return false,
         };

@@ -158,9 +158,8 @@ impl Check<'_, '_, '_> {
         };
         let help = match cpp {
             Some(cpp) => Some(format!(
-                "it exists as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, \
-                    or declare it `extern \"C\"` in \
-                 the CUDA source"
+                "it exists as `{cpp}`: write `#[link_name = \"{cpp}\"]` on the declaration, or declare it `extern \
+                 \"C\"` in the CUDA source"
             )),
             None => nearest(name, self.module.entries().map(|entry| entry.name))
                 .map(|near| format!("there is a kernel `{near}`"))
@@ -177,9 +176,8 @@ impl Check<'_, '_, '_> {
         let mangled = names.iter().any(|name| name.starts_with("`_Z"));
         let linked = "; `#[link_name = \"..\"]` on a declaration gives it such a name";
         let linked = if mangled { linked } else { "" };
-        let template = "a template is in the PTX only where it is used: instantiate it, \
-            or write an `extern \"C\"` kernel that \
-                        calls it as a `__device__` function";
+        let template = "a template is in the PTX only where it is used: instantiate it, or write an `extern \"C\"` \
+                        kernel that calls it as a `__device__` function";
         (!names.is_empty()).then(|| format!("it has {}{more}{linked}; {template}", names.join(", ")))
     }
 
@@ -291,9 +289,8 @@ impl Check<'_, '_, '_> {
                     beside.name
                 ),
             };
-            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; \
-                n]`, or pass each buffer as \
-                        a parameter of its own";
+            let help = "declare a table of pointers, `&[Ptr<[T; len]>; n]` or `&[PtrMut<[T; len]>; n]`, or pass each \
+                        buffer as a parameter of its own";
             self.push(Difference::Kind, Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
         }

@@ -44,9 +44,8 @@ fn finding(module: &Module<'_>, entry: &Function<'_>, kernel: usize, at: &Instru
     let help = if surface {
         "read and write memory through a pointer, and declare that as a buffer"
     } else {
-        "read the memory through a pointer, `const float *__restrict__` or `__ldg`, which uses the same cache, \
-            and declare that as a \
-         buffer; filtering and clamping are the kernel's then"
+        "read the memory through a pointer, `const float *__restrict__` or `__ldg`, which uses the same cache, and \
+         declare that as a buffer; filtering and clamping are the kernel's then"
     };
     Finding {
         difference: Difference::Kind,

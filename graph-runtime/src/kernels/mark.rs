@@ -519,9 +519,8 @@ refusals! {
     /// A buffer with unwritten elements for a parameter that is read.
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",
-        "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements \
-        before it reads any, declare \
-         the parameter as `&mut [MaybeUninit<{Self}>; _]`",
+        "write all of it first, with `fill`, `copy` or another launch; or, if the kernel writes all elements before \
+         it reads any, declare the parameter as `&mut [MaybeUninit<{Self}>; _]`",
         "an argument with `#[discard]` has nothing written in it, either: its contents are dropped before each launch",
         "see https://docs.rs/cuweave/latest/cuweave/codes/cw101/";
     /// `b` with unwritten elements for a parameter that consumes the allocation.

@@ -67,9 +67,9 @@ fn refuse_newer(name: &'static str) -> Result {
     match SAME_AS_OLDER.iter().find(|(call, older)| *call == name && !is_newer(older)) {
         Some((_, older)) => {
             print_once(format!(
-                "{newer}: it is answered as `{older}`, but a real driver of that version does not have it; \
-                 help: build the program \
-                 with bindings for CUDA {major}.{minor}, for cudarc the feature `cuda-{major}0{minor}0`"
+                "{newer}: it is answered as `{older}`, but a real driver of that version does not have it; help: \
+                 build the program with bindings for CUDA {major}.{minor}, for cudarc the feature \
+                 `cuda-{major}0{minor}0`"
             ));
             Ok(())
         }

@@ -1,4 +1,4 @@
-//! What builders refuse about conditionals: the code, the place and the text of each error.
+//! Conditionals that a builder refuses: the code, the location and the text of each error.
 
 use cuweave::Error;
 use cuweave::builder::{Builder, Handle, Order};

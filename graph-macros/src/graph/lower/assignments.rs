@@ -178,9 +178,8 @@ fn same_length(lowering: &mut Lowering<'_>, at: &Ident, one: &View, other: &View
     Err(lowering.refuse(
         at,
         "the two allocations differ in length or element type",
-        "allocate both with the same expression: the length of the longest, of which launches take ranges, `&h[..n]`; \
-            or keep \
-         buffers of several lengths in records",
+        "allocate both with the same expression: the length of the longest, of which launches take ranges, \
+         `&h[..n]`; or keep buffers of several lengths in records",
     ))
 }
 

@@ -40,8 +40,7 @@ pub(super) fn call_statement(
                     call,
                     &format!("`{word}` is not part of the language of graph functions"),
                     "delete it: a graph function returns nothing or allocations, and the function that builds the \
-                        graph \
-                     returns `cuweave::Result` by itself",
+                     graph returns `cuweave::Result` by itself",
                 ));
             }
             match (last.as_str(), call.args.len()) {

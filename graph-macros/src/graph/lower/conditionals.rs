@@ -135,8 +135,7 @@ pub(super) fn reject_buffer_expression(lowering: &mut Lowering<'_>, condition: &
         condition,
         &format!("the device decides by one buffer alone, and this is an expression of `{name}`"),
         "write `if flag { .. }`, which runs where it is not 0, `if !flag { .. }`, or `match flag { 1 => .., _ => .. \
-            }`; let a kernel write \
-         any other decision into a buffer `[u32; 1]`",
+         }`; let a kernel write any other decision into a buffer `[u32; 1]`",
     ))
 }
 

@@ -41,8 +41,7 @@ pub(super) fn call_function(
             call,
             &format!("the graph function `{text}` calls itself"),
             "write a loop: over a list of records that has one for each level, `for level in &levels`, or over a \
-                range of \
-             scalars, `for i in 0..levels`",
+             range of scalars, `for i in 0..levels`",
         ));
     }
     let mut accesses: Vec<SpannedAccess> = Vec::new();

@@ -211,8 +211,7 @@ fn may_be_scalars(lowering: &mut Lowering<'_>, value: &Expr) -> LowerResult<bool
 
 fn report_pattern(lowering: &mut Lowering<'_>, local: &Local) -> Reported {
     let note = "several names are bound by tuples of scalars and parts of arguments, by `split_at_mut` and by calls \
-        of graph \
-                functions";
+                of graph functions";
     lowering.not_in_language(local, "this pattern is", &[note.into()])
 }
 

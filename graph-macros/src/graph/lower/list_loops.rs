@@ -89,8 +89,7 @@ fn other_iterator(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<Optio
         expr,
         "this iterator is not part of the language of graph functions",
         "loop over `&layers`, `layers.iter().rev()`, `layers.iter().enumerate()` or indices: `for i in \
-            0..layers.len()` \
-         and `&layers[i].q`",
+         0..layers.len()` and `&layers[i].q`",
     ))
 }
 

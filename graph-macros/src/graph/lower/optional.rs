@@ -14,8 +14,7 @@ use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, Scope};
 
 const HELP: &str = "write `if let Some(b) = bias { .. } else { .. }` for an argument or a field `Option<&[T; len]>` \
-    or `Option<&mut [T; len]>`, \
-                    and `match` for a scalar";
+                    or `Option<&mut [T; len]>`, and `match` for a scalar";
 
 /// Returns the name and the place in `let Some(name) = place`.
 pub(super) fn optional_pattern<'e>(

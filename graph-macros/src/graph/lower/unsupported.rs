@@ -14,10 +14,10 @@ const fn refused(what: &'static str, help: &'static str) -> UnsupportedSyntax {
 
 /// The default help: everything that may be a statement.
 const STATEMENTS: &str = "statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, \
-    `copy`, `free`, \
-     `swap`, `h = y`, `host`, `record`, `wait`, `wait_value`, `write_value`, `wait_semaphore`, `signal`, calls of graph functions and of \
-     libraries, `let` of scalars and of parts of buffers, blocks, `for`, `if` and `match` on scalars, and `if`, `while` and `match` on \
-     a buffer `[u32; 1]`";
+                          `copy`, `free`, `swap`, `h = y`, `host`, `record`, `wait`, `wait_value`, `write_value`, \
+                          `wait_semaphore`, `signal`, calls of graph functions and of libraries, `let` of scalars \
+                          and of parts of buffers, blocks, `for`, `if` and `match` on scalars, and `if`, `while` and \
+                          `match` on a buffer `[u32; 1]`";
 
 /// Returns the message for an expression that is not a statement. `named` is true if a `let` names it.
 pub(super) fn expression(expr: &Expr, named: bool) -> UnsupportedSyntax {
@@ -25,8 +25,7 @@ pub(super) fn expression(expr: &Expr, named: bool) -> UnsupportedSyntax {
         Expr::While(_) => refused(
             "`while` on scalars is",
             "write `for i in 0..n` with a scalar: the number of iterations is known when the graph is built; the \
-                device decides about \
-             `while flag`, where `flag` is a buffer `[u32; 1]`",
+             device decides about `while flag`, where `flag` is a buffer `[u32; 1]`",
         ),
         Expr::Loop(_) => refused(
             "`loop` is",
@@ -187,8 +186,7 @@ fn method(call: &ExprMethodCall) -> UnsupportedSyntax {
         "push" => refused(
             "a method call is",
             "each allocation has a name of its own; take buffers by the number as a slice, `&[&mut [T; len]]`, or as \
-                a field of \
-             the records of one, `&[Layer<'_>]`",
+             a field of the records of one, `&[Layer<'_>]`",
         ),
         "split_at" => refused("`split_at` is", "write `let (lo, hi) = x.split_at_mut(k);`"),
         _ => refused("a method call is", STATEMENTS),

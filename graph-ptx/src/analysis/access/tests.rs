@@ -275,15 +275,12 @@ fn an_address_that_is_loaded_is_told_from_an_index() {
         "ld.global.v2.u32 {%r1, %r2}, [%rd1]; mov.b64 %rd4, {%r1, %r2}; st.f32 [%rd4], %f1;",
         "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; shl.b64 %rd6, %rd4, 32; \
          or.b64 %rd7, %rd6, %rd5; st.f32 [%rd7], %f1;",
-        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; \
-            bfi.b64 %rd6, %rd4, %rd5, 32, 32; \
-         st.f32 [%rd6], %f1;",
-        ".shared .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.shared.u64 [cell], %rd4; \
-            ld.shared.u64 %rd5, [cell]; \
-         st.f32 [%rd5], %f1;",
-        ".local .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.local.u64 [cell], %rd4; \
-            ld.local.u64 %rd5, [cell]; \
-         st.f32 [%rd5], %f1;",
+        "ld.global.v2.u32 {%r1, %r2}, [%rd1]; cvt.u64.u32 %rd4, %r2; cvt.u64.u32 %rd5, %r1; bfi.b64 %rd6, %rd4, \
+         %rd5, 32, 32; st.f32 [%rd6], %f1;",
+        ".shared .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.shared.u64 [cell], %rd4; ld.shared.u64 %rd5, \
+         [cell]; st.f32 [%rd5], %f1;",
+        ".local .align 8 .b8 cell[8]; ld.global.u64 %rd4, [%rd1]; st.local.u64 [cell], %rd4; ld.local.u64 %rd5, \
+         [cell]; st.f32 [%rd5], %f1;",
     ] {
         assert_eq!(tables(body), (true, false), "{body}");
     }

@@ -81,12 +81,10 @@ fn strides_over_the_grid_keep_blocks_apart() {
 #[test]
 fn rows_belong_to_their_block() {
     // y[row] = x[row * n + i], for i starting at the thread index.
-    let body = "mul.lo.s32 %r8, %r1, %r9; mov.u32 %r4, %r3; \
-                LOOP: setp.ge.s32 %p1, %r4, %r9; @%p1 bra DONE; add.s32 %r10, %r8, %r4; \
-                mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5]; \
-                add.s32 %r4, %r4, %r2; bra LOOP; \
-                DONE: setp.ne.s32 %p2, %r3, 0; @%p2 bra END; \
-                mul.wide.s32 %rd7, %r1, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f1;";
+    let body = "mul.lo.s32 %r8, %r1, %r9; mov.u32 %r4, %r3; LOOP: setp.ge.s32 %p1, %r4, %r9; @%p1 bra DONE; add.s32 \
+                %r10, %r8, %r4; mul.wide.s32 %rd4, %r10, 4; add.s64 %rd5, %rd1, %rd4; ld.global.f32 %f1, [%rd5]; \
+                add.s32 %r4, %r4, %r2; bra LOOP; DONE: setp.ne.s32 %p2, %r3, 0; @%p2 bra END; mul.wide.s32 %rd7, \
+                %r1, 4; add.s64 %rd8, %rd2, %rd7; st.global.f32 [%rd8], %f1;";
     let rows = regions(body, [64, 1, 1], [128, 1, 1], Some(1000));
     assert!(blocks_apart(&rows[0], &rows[0]) && blocks_apart(&rows[3], &rows[3]), "{rows:?}");
     // In a flat array of 64,000 elements with 256 per block, other blocks make the accesses.

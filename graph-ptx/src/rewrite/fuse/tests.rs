@@ -217,9 +217,8 @@ fn what_reaches_beyond_its_block_is_refused() {
 fn products_with_other_uses_fix_their_kernels() {
     let fixed = |uses: &str| {
         let text = format!(
-            "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} .reg .f32 %f<9>; \
-             setp.ge.u32 %p1, %r1, 5; ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; mul.f32 %f3, %f1, %f2; \
-             {uses} \
+            "{HEAD}.visible .entry k(.param .u64 x, .param .u32 n) {{ {REGISTERS} .reg .f32 %f<9>; setp.ge.u32 %p1, \
+             %r1, 5; ld.global.f32 %f1, [%rd1]; ld.global.f32 %f2, [%rd1+4]; mul.f32 %f3, %f1, %f2; {uses} \
              st.global.f32 [%rd1], %f4; ret; }}"
         );
         fusible(&parse(&text).unwrap(), "k").unwrap().fixed

@@ -172,7 +172,8 @@ driver_calls! {
     ) {
         update(exec, node, |state| {
             context(state, ctx)?;
-            Ok(Operation::Fill(MemoryFill { context: Some(ctx), ..MemoryFill::from_parameters(&read_argument(params)?)? }))
+            let fill = MemoryFill::from_parameters(&read_argument(params)?)?;
+            Ok(Operation::Fill(MemoryFill { context: Some(ctx), ..fill }))
         })
     }
 
@@ -181,11 +182,15 @@ driver_calls! {
     }
 
     Call fn cuGraphExecEventRecordNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
-        update(exec, node, |state| state.events.get(event).map(|_| Operation::RecordEvent(event)).ok_or(Status::INVALID_HANDLE))
+        update(exec, node, |state| {
+            state.events.get(event).map(|_| Operation::RecordEvent(event)).ok_or(Status::INVALID_HANDLE)
+        })
     }
 
     Call fn cuGraphExecEventWaitNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
-        update(exec, node, |state| state.events.get(event).map(|_| Operation::WaitEvent(event)).ok_or(Status::INVALID_HANDLE))
+        update(exec, node, |state| {
+            state.events.get(event).map(|_| Operation::WaitEvent(event)).ok_or(Status::INVALID_HANDLE)
+        })
     }
 
     Call fn cuGraphExecChildGraphNodeSetParams(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) {

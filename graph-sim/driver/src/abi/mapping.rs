@@ -56,7 +56,9 @@ driver_calls! {
         state().memory.free_range(start, size as u64)
     }
 
-    Call fn cuMemCreate(handle: *mut MemoryHandle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong) {
+    Call fn cuMemCreate(
+        handle: *mut MemoryHandle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong,
+    ) {
         if handle.is_null() || flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -118,6 +120,7 @@ driver_calls! {
     Call fn cuMemGetAllocationPropertiesFromHandle(properties: *mut CUmemAllocationProp, handle: MemoryHandle) {
         let (_, device) = state().memory.physical(handle)?;
         let location = CUmemLocation { kind: LOCATION_DEVICE, id: device as c_int };
-        write_result(properties, CUmemAllocationProp { kind: ALLOCATION_PINNED, location, ..CUmemAllocationProp::default() })
+        let pinned = CUmemAllocationProp { kind: ALLOCATION_PINNED, location, ..CUmemAllocationProp::default() };
+        write_result(properties, pinned)
     }
 }

@@ -137,7 +137,9 @@ driver_calls! {
         bind("cuMulticastBindMem_v2", handle, Some(dev), offset, size, flags, |_| Ok((memory, at as u64)))
     }
 
-    Call fn cuMulticastBindAddr(handle: MemoryHandle, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong) {
+    Call fn cuMulticastBindAddr(
+        handle: MemoryHandle, offset: usize, memory: CUdeviceptr, size: usize, flags: c_ulonglong,
+    ) {
         bind("cuMulticastBindAddr", handle, None, offset, size, flags, |state| memory_at(state, memory, size))
     }
 

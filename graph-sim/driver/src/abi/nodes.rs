@@ -373,7 +373,8 @@ driver_calls! {
     ) {
         add(node, graph, nodes, count, |state| {
             context(state, ctx)?;
-            Ok(Operation::Fill(MemoryFill { context: Some(ctx), ..MemoryFill::from_parameters(&read_argument(params)?)? }))
+            let fill = MemoryFill::from_parameters(&read_argument(params)?)?;
+            Ok(Operation::Fill(MemoryFill { context: Some(ctx), ..fill }))
         })
     }
 

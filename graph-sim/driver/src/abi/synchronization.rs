@@ -121,14 +121,18 @@ driver_calls! {
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *const CUDA_EXT_SEM_NODE_PARAMS
     ) {
-        add(node, graph, nodes, count, |state| semaphores(state, &read_argument(params)?).map(Operation::SignalSemaphores))
+        add(node, graph, nodes, count, |state| {
+            semaphores(state, &read_argument(params)?).map(Operation::SignalSemaphores)
+        })
     }
 
     Call fn cuGraphAddExternalSemaphoresWaitNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *const CUDA_EXT_SEM_NODE_PARAMS
     ) {
-        add(node, graph, nodes, count, |state| semaphores(state, &read_argument(params)?).map(Operation::WaitSemaphores))
+        add(node, graph, nodes, count, |state| {
+            semaphores(state, &read_argument(params)?).map(Operation::WaitSemaphores)
+        })
     }
 
     Call fn cuGraphExternalSemaphoresSignalNodeSetParams(node: CUgraphNode, params: *const CUDA_EXT_SEM_NODE_PARAMS) {

@@ -158,8 +158,7 @@ impl Execution<'_> {
         let (name, iterations) = (&self.run.names[at], self.iterations);
         let text = format!(
             "node {name} begins an iteration after {iterations} iterations of the launch's loops, and its condition \
-                is still not 0; \
-             help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
+             is still not 0; help: `CUWEAVE_SIM_ITERATIONS` sets the limit"
         );
         self.report("iteration-limit", Status::LAUNCH_TIMEOUT, at, text)
     }

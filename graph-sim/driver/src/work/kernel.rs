@@ -104,9 +104,8 @@ pub fn check_residency(state: &State, launch: &KernelLaunch) -> Result {
     Err(log::log_error(
         Status::COOPERATIVE_LAUNCH_TOO_LARGE,
         format!(
-            "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device \
-             holds {most} at once, \
-             {each} on each of {MULTIPROCESSORS} multiprocessors",
+            "kernel `{}`: a cooperative launch of {blocks} blocks of {threads} threads, of which the device holds \
+             {most} at once, {each} on each of {MULTIPROCESSORS} multiprocessors",
             state.code.function(launch.function)?.kernel().name
         ),
     ))

@@ -222,8 +222,7 @@ pub fn poll_until(mut state: StateGuard, mut ready: impl FnMut(&mut State) -> bo
 fn deadlock(state: &State, name: &str, what: &str) -> Report {
     let text = format!(
         "node {name} waits for {what}, and the wait did not end within {} ms: nothing ends it, or the operation that \
-            would \
-         is enqueued after this one, while the simulator executes work as it is enqueued",
+         would is enqueued after this one, while the simulator executes work as it is enqueued",
         state.options.wait_timeout_ms
     );
     report("deadlock", Status::LAUNCH_TIMEOUT, name, text)
