@@ -13,8 +13,8 @@ pub(super) fn repetitions<T: PartialEq>(list: &[T]) -> Vec<(Range<usize>, usize)
     while at < list.len() {
         let longest = MAX_PERIOD.min((list.len() - at) / 2);
         let times = |period: usize| {
-            let turns = list[at..].chunks_exact(period);
-            turns.take_while(|turn| *turn == &list[at..at + period]).count()
+            let repetitions = list[at..].chunks_exact(period);
+            repetitions.take_while(|repetition| *repetition == &list[at..at + period]).count()
         };
         let mut best = (1, 1);
         for period in 1..=longest {

@@ -218,17 +218,17 @@ fn members_of(members: &[SourceLocation], name: &dyn Fn(&SourceLocation) -> Stri
         members.iter().map(|at| (folded(&at.name), &at.file[..], at.line)).collect();
     let mut items = Vec::new();
     for (range, times) in repetitions(&keys) {
-        let turn = range.clone().map(|at| {
-            let of_turns = |turn: usize| &members[at + turn * range.len()].name;
-            let equal = (1..times).all(|turn| of_turns(turn) == of_turns(0));
+        let first = range.clone().map(|at| {
+            let name_in = |repetition: usize| &members[at + repetition * range.len()].name;
+            let equal = (1..times).all(|repetition| name_in(repetition) == name_in(0));
             let name = if equal { name(&members[at]) } else { keys[at].0.clone() };
             format!("`{name}` (line {})", members[at].line)
         });
-        let turn: Vec<String> = turn.collect();
-        match (times, turn.as_slice()) {
-            (1, _) => items.extend(turn),
+        let first: Vec<String> = first.collect();
+        match (times, first.as_slice()) {
+            (1, _) => items.extend(first),
             (_, [one]) => items.push(format!("{one} {times} times")),
-            _ => items.push(format!("({}) {times} times", turn.join(", "))),
+            _ => items.push(format!("({}) {times} times", first.join(", "))),
         }
     }
     let more = items.len().saturating_sub(MAX_MEMBERS);

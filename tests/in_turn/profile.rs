@@ -155,7 +155,7 @@ fn layers(n: u32, count: u32, x: &mut [f32; n]) {
 
 /// Paths name the iteration. The table and the picture have one row for all iterations.
 #[test]
-fn turns_of_loops_are_one_row() {
+fn iterations_of_loops_are_one_row() {
     let device = alone();
     let mut x = device.upload(&[1.0f32; N]);
     cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.fuse = false);
@@ -231,7 +231,7 @@ fn decisions(n: u32, flag: &[u32; 1], x: &mut [u32; n], count: &mut [u32; 1], in
 /// Statements in bodies are summed over the iterations, also in nested bodies. An arm that does not run has no
 /// time.
 #[test]
-fn bodies_are_summed_over_their_turns() {
+fn bodies_are_summed_over_their_iterations() {
     let device = alone();
     let mut x = device.upload(&[7u32; N]);
     let (mut count, mut inner) = (device.upload(&[4u32]), device.upload(&[0u32]));
@@ -255,22 +255,22 @@ fn bodies_are_summed_over_their_turns() {
     assert_eq!(device.download(&x), [expected; N]);
     device.nothing_reported();
 
-    let turns = |name: &str| {
+    let iterations = |name: &str| {
         let entry = entry(&profile, name);
-        let turns = entry.iterations.map(|turns| (turns.min, turns.max));
-        (entry.runs, turns, entry.body.map(|body| profile.entries[body].name.as_str()))
+        let iterations = entry.iterations.map(|stats| (stats.min, stats.max));
+        (entry.runs, iterations, entry.body.map(|body| profile.entries[body].name.as_str()))
     };
-    assert_eq!(turns("while count"), (1.0, Some((4, 4)), None));
-    assert_eq!(turns("one"), (4.0, Some((4, 4)), Some("while count")));
-    assert_eq!(turns("while inner"), (4.0, Some((12, 12)), Some("while count")));
-    assert_eq!(turns("deep"), (12.0, Some((12, 12)), Some("while inner")));
-    assert_eq!(turns("if flag, arm 1 of 2"), (1.0, Some((1, 1)), None));
-    assert_eq!(turns("yes"), (1.0, Some((1, 1)), Some("if flag, arm 1 of 2")));
-    assert_eq!(turns("no"), (0.0, Some((0, 0)), Some("if flag, arm 2 of 2")));
+    assert_eq!(iterations("while count"), (1.0, Some((4, 4)), None));
+    assert_eq!(iterations("one"), (4.0, Some((4, 4)), Some("while count")));
+    assert_eq!(iterations("while inner"), (4.0, Some((12, 12)), Some("while count")));
+    assert_eq!(iterations("deep"), (12.0, Some((12, 12)), Some("while inner")));
+    assert_eq!(iterations("if flag, arm 1 of 2"), (1.0, Some((1, 1)), None));
+    assert_eq!(iterations("yes"), (1.0, Some((1, 1)), Some("if flag, arm 1 of 2")));
+    assert_eq!(iterations("no"), (0.0, Some((0, 0)), Some("if flag, arm 2 of 2")));
     assert_eq!(entry(&profile, "no").time.max, 0.0);
     assert!(entry(&profile, "deep").critical && entry(&profile, "before").critical);
     let text = profile.to_string();
-    assert!(text.contains("12 turns") && text.contains("    while inner"), "{text}");
+    assert!(text.contains("12 iterations") && text.contains("    while inner"), "{text}");
 }
 
 #[cuweave::graph]

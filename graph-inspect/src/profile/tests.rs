@@ -93,11 +93,11 @@ fn bodies_have_paths_of_their_own() {
     let text = profile.to_string();
     let rows: Vec<&str> =
         text.lines().skip(6).filter_map(|line| line.split("kernel kernel").nth(1)).collect();
-    assert!(rows[0].trim_start().starts_with("one  src/model.rs:9  3 turns"), "{text}");
+    assert!(rows[0].trim_start().starts_with("one  src/model.rs:9  3 iterations"), "{text}");
 }
 
 #[test]
-fn the_turn_that_takes_longer_is_named() {
+fn the_slowest_iteration_is_named() {
     let mut entries: Vec<Entry> = (0..20).map(|i| entry(&format!("layers[{i}].up"), 7, 2.0, &[])).collect();
     entries[13].time.mean = 20.0;
     let text = profile(entries).to_string();

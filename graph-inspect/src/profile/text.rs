@@ -112,9 +112,9 @@ fn notes(row: &Row<'_>, sum: f64) -> String {
 /// Formats a range of iteration counts.
 pub(super) fn iterations_text(min: u64, max: u64) -> String {
     match (min, max) {
-        (1, 1) => "1 turn".to_owned(),
-        _ if min == max => format!("{min} turns"),
-        _ => format!("{min} to {max} turns"),
+        (1, 1) => "1 iteration".to_owned(),
+        _ if min == max => format!("{min} iterations"),
+        _ => format!("{min} to {max} iterations"),
     }
 }
 

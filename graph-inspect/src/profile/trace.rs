@@ -140,7 +140,7 @@ impl TraceEvents {
             "kernel": entry.kernel,
             "bytes": (entry.bytes > 0).then_some(entry.bytes),
             "bytes_per_second": entry.bandwidth().map(number),
-            "turns": entry.iterations.map(|turns| number(turns.mean)),
+            "iterations": entry.iterations.map(|iterations| number(iterations.mean)),
             "members": (!entry.members.is_empty()).then_some(entry.members.len()),
         });
         if let Value::Object(args) = &mut args {

@@ -103,7 +103,7 @@
     const buffer = (one) => data.buffers[one];
     list("Writes", box.w.map(buffer));
     list("Reads", box.r.map(buffer));
-    const reason = (edge, side) => [ends(edge, side), own.edges[edge][2] && `by ${own.edges[edge][2]}` + (own.edges[edge][3] ? ", of an earlier turn" : "")];
+    const reason = (edge, side) => [ends(edge, side), own.edges[edge][2] && `by ${own.edges[edge][2]}` + (own.edges[edge][3] ? ", of an earlier iteration" : "")];
     list("Comes after", own.into[at].map((edge) => reason(edge, 0)), 20);
     list("Before", own.out[at].map((edge) => reason(edge, 1)), 20);
     list("Members", box.m.map((member) => [member]), 24);
