@@ -38,8 +38,6 @@ pub(super) enum Preference<'p> {
     Large,
     /// The longest live range first.
     Long,
-    /// The largest product of size and length of the live range first.
-    Wide,
     /// The highest priority first; 0 is the highest.
     Given(&'p Vector<Rank, u32>),
 }
@@ -403,11 +401,9 @@ impl<'l> ValleySearch<'l> {
             (false, true) => 2,
             (false, false) => 3,
         };
-        let length = wide(span.length());
         let preference = match self.preference {
             Preference::Large => u64::MAX - size,
-            Preference::Long => u64::MAX - length,
-            Preference::Wide => u64::MAX - size.saturating_mul(length),
+            Preference::Long => u64::MAX - wide(span.length()),
             Preference::Given(priority) => u64::from(priority[candidate.buffer]),
         };
         let wasted = wide(skipped).saturating_mul(candidate.empty_to - valley.height);

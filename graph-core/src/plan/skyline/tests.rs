@@ -62,7 +62,7 @@ proptest! {
         let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
         let priority = priority.into();
-        for preference in [Preference::Large, Preference::Long, Preference::Wide] {
+        for preference in [Preference::Large, Preference::Long] {
             let bound = problem.bound.bytes;
             let mut capacity = bound;
             loop {
