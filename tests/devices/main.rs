@@ -8,6 +8,7 @@ mod everything;
 mod managed;
 mod multicast;
 mod multicast_order;
+mod multimem;
 mod pinned;
 mod programs;
 mod random;
