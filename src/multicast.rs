@@ -92,9 +92,15 @@
 //! - The simulator has multicast objects with two or more devices of compute capability 9.0 or higher, unless
 //!   `CUWEAVE_SIM_MULTICAST` is `0`.
 
+mod all_reduce;
+
+pub use all_reduce::all_reduce;
+#[cfg(feature = "half")]
+pub use all_reduce::{all_reduce_bf16, all_reduce_f16};
 #[doc(inline)]
 pub use cuweave_runtime::MulticastFault;
 #[doc(inline)]
 pub use cuweave_runtime::multicast::{
-    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, granularity, is_supported, team,
+    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, Multimem, MultimemElement,
+    allow_on_hardware, granularity, is_supported, team,
 };
