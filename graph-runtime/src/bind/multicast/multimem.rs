@@ -11,7 +11,7 @@ use std::any::TypeId;
 /// it to no other. There is no value of this type.
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Multimem<T: MultimemElement>(#[expect(dead_code, reason = "gives size and alignment")] T);
+pub struct Multimem<T: MultimemElement>(T);
 
 /// An element type of multicast objects: the integers, `f32`, `f64` and, with the feature `half`, `half::f16` and
 /// `half::bf16`.
