@@ -32,6 +32,7 @@ macro_rules! error_codes {
             CW307 cw307 Error "PTX missing, or not PTX that can be read";
             CW308 cw308 Error "a declared extent is smaller than what the PTX accesses";
             CW309 cw309 Error "elements with invalid bits that may not be written";
+            CW310 cw310 Error "`Multimem` declared but accessed otherwise, or the reverse";
             CW401 cw401 Error "an argument does not fit its parameter, in a builder";
             CW402 cw402 Error "a handle of another builder";
         }

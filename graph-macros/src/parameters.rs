@@ -352,6 +352,17 @@ fn pointee(ty: &Type) -> Option<Option<Pointee>> {
     })
 }
 
+/// Returns the `T` in `Multimem<T>`, the elements of a multicast object.
+pub fn multimem_element(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Multimem")?;
+    let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    match list.args.first()? {
+        syn::GenericArgument::Type(element) if list.args.len() == 1 => Some(element),
+        _ => None,
+    }
+}
+
 /// Returns the wrapper's name and the `T` in `MaybeUninit<T>` or `Atomic<T>`.
 fn wrapped(ty: &Type) -> Option<(&'static str, Type)> {
     let Type::Path(path) = ty else { return None };

@@ -18,7 +18,7 @@ use syn::spanned::Spanned;
 
 use crate::dims::{DimExpr, divided, rounded, variable};
 use crate::kernel_file::KernelFile;
-use crate::parameters::{DeclaredAccess, Parameter, ParameterKind};
+use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, multimem_element};
 use crate::report::Report;
 
 /// A declared kernel with its spans. `parameters` is None if one of them is not part of the language; the
@@ -117,8 +117,9 @@ fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
                         },
                         element: match table {
                             Some(_) => PrimitiveType::from_name("u64"),
-                            None => primitive(element),
+                            None => primitive(multimem_element(element).unwrap_or(element)),
                         },
+                        multimem: multimem_element(element).is_some(),
                         extent: bound.poly,
                         text: bound.text,
                     }

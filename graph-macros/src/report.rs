@@ -46,6 +46,7 @@ impl Report {
             Difference::Shared => Code::CW306,
             Difference::File => Code::CW307,
             Difference::Extent => Code::CW308,
+            Difference::Multimem => Code::CW310,
         };
         self.error(span, code, message, notes, help.as_deref());
     }

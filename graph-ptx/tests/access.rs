@@ -135,7 +135,13 @@ fn declaration(name: &str, words: &[String]) -> Declaration {
 }
 
 fn buffer(access: declare::DeclaredAccess) -> DeclaredKind {
-    DeclaredKind::Buffer { access, element: None, extent: Poly::constant(1), text: "1".to_owned() }
+    DeclaredKind::Buffer {
+        access,
+        element: None,
+        multimem: false,
+        extent: Poly::constant(1),
+        text: "1".to_owned(),
+    }
 }
 
 /// Correct declarations are accepted, all of a file at once. Each wrong one is rejected with its code at its

@@ -81,6 +81,7 @@ fn declared(name: &str, parameters: usize, elements: &[Option<&str>]) -> Declara
             Some(element) => DeclaredKind::Buffer {
                 access: DeclaredAccess::ReadWrite,
                 element: PrimitiveType::from_name(element),
+                multimem: false,
                 extent: Poly::variable(1000),
                 text: "many".to_owned(),
             },

@@ -111,6 +111,7 @@ fn check_with(
     let buffer = DeclaredKind::Buffer {
         access: DeclaredAccess::ReadWrite,
         element: PrimitiveType::from_name("u32"),
+        multimem: false,
         extent: extent(Poly::variable(1), Poly::variable(2)),
         text: text.to_owned(),
     };

@@ -6,6 +6,7 @@
 //! | | `random` | the random number generator |
 //! | | `files` | the PTX files of the repository |
 //! | | `process` | tests that run in a separate process |
+//! | `multimem` | `multimem` | instructions that access multicast objects, and their results |
 //! | `raw` | `raw` | graphs built by direct driver calls |
 //! | `device` | `device` | a context with a stream, exclusive or shared |
 //! | `device` | `faults` | names of driver calls for tests that let each of them fail |
@@ -24,6 +25,8 @@ pub mod device;
 #[cfg(feature = "device")]
 pub mod faults;
 pub mod files;
+#[cfg(feature = "multimem")]
+pub mod multimem;
 pub mod process;
 #[cfg(feature = "programs")]
 pub mod programs;

@@ -9,6 +9,7 @@ mod managed;
 mod multicast;
 mod multicast_graphs;
 mod multicast_order;
+mod multimem;
 mod pinned;
 mod programs;
 mod random;

@@ -10,18 +10,19 @@ use crate::analysis::copies::MemoryCopies;
 use crate::analysis::effect::{self, AccessKind, Effect};
 use crate::analysis::elements;
 use crate::analysis::facts::{
-    Elements, IndirectBase, KernelFacts, NumberUse, ParameterFacts, PointerAccess, Site, quoted, site,
-    unknown,
+    ClassSites, Elements, IndirectBase, KernelFacts, NumberUse, ParameterFacts, PointerAccess, Site, quoted,
+    site, unknown,
 };
 use crate::analysis::flow::{AbstractLocation, Flow, ParameterKinds, SsaCache, Word};
-use crate::analysis::order::Order;
-use crate::analysis::update::{Update, result_is_unused};
+use crate::analysis::update::Update;
 use crate::analysis::value::{LooseBits, MEMORY, Value};
 use crate::analysis::{bits, extent, floats, number, slice};
 use crate::coverage::{BackwardSlice, SlicedParameter};
 use crate::isa::{self, Addresses};
-use crate::syntax::{FloatFormat, Instruction, Module, StateSpace};
+use crate::syntax::{FloatFormat, Module, StateSpace};
 use std::collections::{BTreeMap, BTreeSet};
+
+mod reads_first;
 
 /// The analysis of a module's kernels.
 pub struct Analysis<'m, 'a> {
@@ -458,6 +459,11 @@ impl<'c, 'm, 'a> AccessCollector<'c, 'm, 'a> {
             AccessKind::Write | AccessKind::Atomic => !touched.definite,
             _ => false,
         });
+        let sites = |multimem, definite| {
+            first(&|touched| self.is_multimem(touched.at) == multimem && touched.definite == definite)
+        };
+        let class = |class| ClassSites { definite: sites(class, true), possible: sites(class, false) };
+        (found.multimem, found.plain) = (class(true), class(false));
         found.floats = self.floats(touched);
         let hidden = self.flow.origins.is_exposed(AbstractLocation::Pointer(parameter));
         found.elements = self
@@ -473,6 +479,10 @@ impl<'c, 'm, 'a> AccessCollector<'c, 'm, 'a> {
         if hidden {
             found.may_write = found.may_write.or_else(|| self.writes_anywhere.map(|at| self.site(at)));
             found.reads = found.reads.or_else(|| self.reads_anywhere.map(|at| self.site(at)));
+            for at in [self.reads_anywhere, self.writes_anywhere].into_iter().flatten() {
+                let class = if self.is_multimem(at) { &mut found.multimem } else { &mut found.plain };
+                class.possible.get_or_insert_with(|| self.site(at));
+            }
         }
         if !(hidden && self.writes_anywhere.is_some()) {
             found.reads_first = self.reads_first(touched);
@@ -529,53 +539,19 @@ impl<'c, 'm, 'a> AccessCollector<'c, 'm, 'a> {
         Some(NumberUse { site: self.site(StepId { instance: 0, step }), certain })
     }
 
-    /// Returns the calls from the kernel to an access, then the access. `None` if a shared instance is on the way.
-    fn path(&self, touched: &PointerAccess) -> Option<Vec<StepId>> {
-        let mut path = vec![touched.at];
-        while let Some(&StepId { instance, .. }) = path.last()
-            && instance != 0
-        {
-            let instance = &self.flow.instances[instance as usize];
-            if instance.is_shared() {
-                return None;
-            }
-            path.push(instance.caller?);
-        }
-        path.reverse();
-        Some(path)
+    fn step_at(&self, StepId { instance, step }: StepId) -> (&SsaFunction<'m, 'a>, &Step<'m, 'a>) {
+        let code = &*self.flow.instances[instance as usize].code;
+        (code, &code.steps[step as usize])
     }
 
     fn update(&self, touched: &PointerAccess) -> Update {
-        let code = &self.flow.instances[touched.at.instance as usize].code;
-        Update::new(code, &code.steps[touched.at.step as usize], touched.how)
+        let (code, step) = self.step_at(touched.at);
+        Update::new(code, step, touched.how)
     }
 
-    /// Returns true if the access is an exchange whose result is unused.
-    fn is_blind_exchange(&self, touched: &PointerAccess) -> bool {
-        let code = &self.flow.instances[touched.at.instance as usize].code;
-        let step = &code.steps[touched.at.step as usize];
-        let updates =
-            |instruction: &Instruction<'_>| isa::row(instruction.op()).addresses == Addresses::Update;
-        step.instruction.is_some_and(|instruction| updates(instruction) && instruction.has("exch"))
-            && result_is_unused(code, step)
-    }
-
-    /// Returns a load that dominates every store that can reach it.
-    fn reads_first(&self, touched: &[PointerAccess]) -> Option<Site> {
-        let mut stores = BTreeSet::new();
-        for touched in touched.iter().filter(|touched| touched.how != AccessKind::Read) {
-            stores.insert(self.path(touched)?);
-        }
-        let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
-        // 64 loads suffice for hand-written kernels; unrolled kernels repeat the same loads.
-        let loads = touched.iter().filter(|touched| {
-            touched.definite && touched.how != AccessKind::Write && !self.is_blind_exchange(touched)
-        });
-        let loads = loads.take(64);
-        let found = loads
-            .filter_map(|load| self.path(load))
-            .find(|load| stores.iter().all(|store| order.precedes_all_stores(load, store)))?;
-        found.last().map(|&at| self.site(at))
+    fn is_multimem(&self, at: StepId) -> bool {
+        let instruction = self.step_at(at).1.instruction;
+        instruction.is_some_and(|found| isa::row(found.op()).addresses == Addresses::Multimem)
     }
 
     fn variables(&mut self, kernel: &mut KernelFacts) {

@@ -165,9 +165,9 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> OperandAccess 
         Addresses::Write => any_size(AccessKind::Write),
         Addresses::Wmma if nth == 0 && has("load") => any_size(AccessKind::Read),
         Addresses::Wmma if nth == 0 && has("store") => any_size(AccessKind::Write),
-        Addresses::Multimem if nth == 0 && has("ld_reduce") => any_size(AccessKind::Read),
-        Addresses::Multimem if nth == 0 && has("st") => any_size(AccessKind::Write),
-        Addresses::Multimem if nth == 0 && has("red") => any_size(AccessKind::Atomic),
+        Addresses::Multimem if nth == 0 && has("ld_reduce") => multimem(instruction, space, AccessKind::Read),
+        Addresses::Multimem if nth == 0 && has("st") => multimem(instruction, space, AccessKind::Write),
+        Addresses::Multimem if nth == 0 && has("red") => multimem(instruction, space, AccessKind::Atomic),
         Addresses::Tensormap if nth == 0 && has("replace") => any_size(AccessKind::Write),
         Addresses::Tensormap if nth == 0 => {
             OperandAccess { how: AccessKind::Write, space: Some(StateSpace::Global), size: None }
@@ -187,6 +187,12 @@ pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> OperandAccess 
             OperandAccess { how: AccessKind::Unknown, space: instruction.space(), size: None }
         }
     }
+}
+
+/// Returns an access by `multimem`. The size is unknown for types that are not in the table, such as `.e4m3x4`.
+fn multimem(instruction: &Instruction<'_>, space: Option<StateSpace>, how: AccessKind) -> OperandAccess {
+    let (size, _, ty) = sizes(instruction);
+    OperandAccess { how, space, size: ty.map(|_| size) }
 }
 
 /// Returns the access to global memory through a tensor map, which holds the address.
@@ -278,6 +284,10 @@ mod tests {
             ),
             ("atom.global.add.u32 %r1, [%rd1], 1", vec![(Atomic, Some(Global))]),
             ("red.add.f32 [%rd1], %f1", vec![(Atomic, None)]),
+            ("multimem.ld_reduce.relaxed.sys.global.add.f32 %f1, [%rd1]", vec![(Read, Some(Global))]),
+            ("multimem.ld_reduce.add.acc::f32.v2.f16x2 {%r1, %r2}, [%rd1]", vec![(Read, None)]),
+            ("multimem.st.weak.v4.f32 [%rd1], {%f1, %f2, %f3, %f4}", vec![(Write, None)]),
+            ("multimem.red.global.add.u64 [%rd1], %rd2", vec![(Atomic, Some(Global))]),
             ("prefetch.global.L2 [%rd1]", vec![(Nothing, Some(Global))]),
             ("made.up [%rd1]", vec![(AccessKind::Unknown, None)]),
         ] {

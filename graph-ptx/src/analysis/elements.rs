@@ -80,7 +80,7 @@ pub(crate) fn moved(code: &SsaFunction<'_, '_>, copies: &MemoryCopies, at: u32) 
     }
     let mut follow = ElementWalk { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
     match (addresses, last) {
-        (Addresses::Load | Addresses::Store | Addresses::Update, Some(_)) => {
+        (Addresses::Load | Addresses::Store | Addresses::Update | Addresses::Multimem, Some(_)) => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
             follow.uses.stores = addresses == Addresses::Store;
             if is_typed {
@@ -100,13 +100,12 @@ pub(crate) fn moved(code: &SsaFunction<'_, '_>, copies: &MemoryCopies, at: u32) 
             let loads = follow.loads(at, None, BitRelation::Piece);
             follow.forward(loads);
         }
-        (Addresses::Load | Addresses::Store | Addresses::Update, None)
+        (Addresses::Load | Addresses::Store | Addresses::Update | Addresses::Multimem, None)
         | (
             Addresses::None
             | Addresses::Read
             | Addresses::Write
             | Addresses::Hint
-            | Addresses::Multimem
             | Addresses::Tensormap
             | Addresses::Wmma
             | Addresses::Unknown,

@@ -64,6 +64,10 @@ pub struct ParameterFacts {
     pub atomics: Option<Site>,
     /// An instruction that may write through the parameter.
     pub may_write: Option<Site>,
+    /// The accesses by `multimem`, whose addresses are those of multicast objects.
+    pub multimem: ClassSites,
+    /// All other accesses.
+    pub plain: ClassSites,
     /// How its updates commute.
     pub updates: Update,
     /// A load or atomic that precedes every store that can reach it.
@@ -86,6 +90,15 @@ pub struct ParameterFacts {
     /// For a parameter without a definite access: the first instruction that uses its bits, or may use them, as a
     /// number.
     pub number: Option<NumberUse>,
+}
+
+/// The first accesses of a class through a parameter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassSites {
+    /// One that goes through the parameter.
+    pub definite: Option<Site>,
+    /// One that may go through it.
+    pub possible: Option<Site>,
 }
 
 /// The elements that a kernel moves through a parameter. Each site is the first one in the file.

@@ -62,7 +62,7 @@ pub(crate) fn evidence(code: &SsaFunction<'_, '_>, copies: Option<&MemoryCopies>
         return follow.found;
     }
     let (_, size, ty) = effect::sizes(instruction);
-    if addresses == Addresses::Update {
+    if addresses == Addresses::Update || (addresses == Addresses::Multimem && !instruction.has("st")) {
         follow.found.computed.extend(ty.and_then(Type::float));
     }
     let whole = Bytes { at: 0, count: size };
@@ -414,12 +414,11 @@ fn only_moves(instruction: &Instruction<'_>) -> bool {
 /// Returns true for loads, stores and updates of numbers of one type.
 fn moves_words(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).addresses {
-        Addresses::Load | Addresses::Store | Addresses::Update => true,
+        Addresses::Load | Addresses::Store | Addresses::Update | Addresses::Multimem => true,
         Addresses::None
         | Addresses::Read
         | Addresses::Write
         | Addresses::Hint
-        | Addresses::Multimem
         | Addresses::Copy
         | Addresses::Tensormap
         | Addresses::Wmma

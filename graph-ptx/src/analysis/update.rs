@@ -49,12 +49,19 @@ impl Update {
 }
 
 /// Returns true if no instruction reads the values that a step defines.
-pub(crate) fn result_is_unused(code: &SsaFunction<'_, '_>, step: &Step<'_, '_>) -> bool {
+fn result_is_unused(code: &SsaFunction<'_, '_>, step: &Step<'_, '_>) -> bool {
     step.defines.iter().all(|&value| {
         value == NONE
             || (code.users[value as usize].is_empty()
                 && !code.returned.iter().any(|returned| returned.contains(&value)))
     })
+}
+
+/// Returns true for an exchange whose result is unused.
+pub(crate) fn is_blind_exchange(code: &SsaFunction<'_, '_>, step: &Step<'_, '_>) -> bool {
+    let updates = |instruction: &Instruction<'_>| isa::row(instruction.op()).addresses == Addresses::Update;
+    step.instruction.is_some_and(|instruction| updates(instruction) && instruction.has("exch"))
+        && result_is_unused(code, step)
 }
 
 /// Returns the operation and type of a `red` or `atom` that commutes with itself.

@@ -246,7 +246,7 @@ impl Check<'_, '_, '_> {
         let facts = &kernel.parameters[at];
         let declared = &self.declaration.parameters[at];
         let name = declared.name.clone();
-        let DeclaredKind::Buffer { access, element, extent, text } = &declared.kind else {
+        let DeclaredKind::Buffer { access, element, multimem, extent, text } = &declared.kind else {
             let (site, offset) = facts.base.as_ref()?;
             let (message, help) = match (&declared.kind, offset) {
                 (DeclaredKind::Scalar(Some(primitive)), _) if primitive.size < 8 => (
@@ -270,7 +270,9 @@ impl Check<'_, '_, '_> {
             self.push(Difference::Kind, Some(at), message, vec![quoted(site)], Some(help.to_owned()));
             return None;
         };
-        let (access, element, extent, text) = (*access, *element, extent.clone(), text.clone());
+        let (access, element, multimem) = (*access, *element, *multimem);
+        let (extent, text) = (extent.clone(), text.clone());
+        self.multimem(at, &name, multimem, facts)?;
         if let Some(number) = facts.number.as_ref().filter(|number| number.certain) {
             let message = format!("`{name}` is declared a buffer, but the PTX uses it as a number");
             let help = format!("declare it by value: `{name}: u64`");
@@ -294,7 +296,7 @@ impl Check<'_, '_, '_> {
             self.push(Difference::Kind, Some(at), message, vec![quoted(&table.site)], Some(help.to_owned()));
             return None;
         }
-        let mut proof = self.access(at, &name, access, facts)?;
+        let mut proof = self.access(at, &name, access, multimem, facts)?;
         if let Some(element) = element {
             self.floats(at, &name, element, facts)?;
             if let Some((message, site)) = elements::refuted(&name, element, facts) {
@@ -307,7 +309,7 @@ impl Check<'_, '_, '_> {
                 proof.text.push_str(&format!(", within `{text}` elements"));
             }
         }
-        proof.unproved.extend(unproved::access(access, &proof, facts));
+        proof.unproved.extend(unproved::access(access, multimem, &proof, facts));
         proof.unproved.extend(unproved::extent(element, &text, &proof, facts));
         proof.unproved.extend(elements::unproved(self.declaration, element, facts));
         proof.unproved.extend(is_table.map(|_| unproved::pointers(facts)));
@@ -336,6 +338,25 @@ impl Check<'_, '_, '_> {
         None
     }
 
+    /// Returns `None` if a parameter is declared `Multimem` and accessed by other instructions, or the other way round.
+    fn multimem(&mut self, at: usize, name: &str, multimem: bool, facts: &Facts) -> Option<()> {
+        let (site, message, help) = match (multimem, &facts.multimem.definite, &facts.plain.definite) {
+            (false, Some(site), _) => (
+                site,
+                format!("`{name}` is declared ordinary memory, the PTX accesses it by `multimem`"),
+                "declare its elements as `Multimem<T>`: a launch passes the mapping of a multicast object",
+            ),
+            (true, _, Some(site)) => (
+                site,
+                format!("`{name}` is declared `Multimem`, the PTX accesses it by another instruction"),
+                "declare its elements as `T`: only `multimem` may access the addresses of a multicast object",
+            ),
+            _ => return Some(()),
+        };
+        self.push(Difference::Multimem, Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+        None
+    }
+
     /// Returns `None` if the kernel accesses floats of another format than the declared elements have.
     fn floats(&mut self, at: usize, name: &str, element: PrimitiveType, facts: &Facts) -> Option<()> {
         let Some(declared) = element.float else { return Some(()) };
@@ -354,12 +375,14 @@ impl Check<'_, '_, '_> {
         at: usize,
         name: &str,
         access: DeclaredAccess,
+        multimem: bool,
         facts: &Facts,
     ) -> Option<ParameterProof> {
         match access {
             DeclaredAccess::Read => {
                 if let Some(site) = facts.writes.as_ref().or(facts.atomics.as_ref()) {
                     let help = match &facts.writes {
+                        _ if multimem => "declare it `&mut [Multimem<T>; len]`",
                         Some(_) => {
                             "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; \
                                 len]` if all of it is written and nothing read before"
@@ -398,6 +421,7 @@ impl Check<'_, '_, '_> {
         }
         let found = facts.access();
         let proved = match (access, found) {
+            _ if unproved::other_class(multimem, facts).is_some() => false,
             (_, Found::Unknown) => false,
             (_, Found::Nothing) => facts.number.is_none(),
             (DeclaredAccess::Read, found) => found == Found::Reads,

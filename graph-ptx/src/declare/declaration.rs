@@ -76,6 +76,8 @@ pub enum DeclaredKind {
         access: DeclaredAccess,
         /// The type of an element; `None` if its name is not known.
         element: Option<PrimitiveType>,
+        /// True for `Multimem<T>`: the buffer is a multicast object's, and accessed only by `multimem`.
+        multimem: bool,
         /// The number of elements. Variable `i` stands for the kernel's parameter `i`; other variables are opaque.
         extent: Poly,
         /// The extent as written in the source.
@@ -169,6 +171,8 @@ pub enum Difference {
     File,
     /// An extent that is smaller than the accesses.
     Extent,
+    /// An access by `multimem` through a parameter that is not declared so, or any other through one that is.
+    Multimem,
 }
 
 /// A difference between a declaration and its PTX.

@@ -8,6 +8,7 @@ fn buffer(access: DeclaredAccess) -> DeclaredKind {
     DeclaredKind::Buffer {
         access,
         element: PrimitiveType::from_name("u32"),
+        multimem: false,
         extent: Poly::constant(1),
         text: "1".to_owned(),
     }
@@ -167,6 +168,7 @@ fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
     let buffer = |element| DeclaredKind::Buffer {
         access: DeclaredAccess::ReadWrite,
         element: PrimitiveType::from_name(element),
+        multimem: false,
         extent: Poly::variable(9),
         text: "n".to_owned(),
     };
@@ -268,6 +270,7 @@ fn parts_of_words_are_converted() {
         let kind = |access| DeclaredKind::Buffer {
             access,
             element: PrimitiveType::from_name(ty),
+            multimem: false,
             extent: Poly::constant(100),
             text: "100".to_owned(),
         };
@@ -332,6 +335,7 @@ fn tables_of_pointers_are_told_from_others() {
         let number = DeclaredKind::Buffer {
             access: DeclaredAccess::Read,
             element: PrimitiveType::from_name("u64"),
+            multimem: false,
             extent: Poly::constant(1),
             text: "1".to_owned(),
         };
@@ -384,8 +388,13 @@ fn behind_a_joined_predicate(setp: &str, extent: Poly) -> Vec<(Difference, Optio
         }}"
     );
     let element = PrimitiveType::from_name("u32");
-    let x =
-        DeclaredKind::Buffer { access: DeclaredAccess::ReadWrite, element, extent, text: "len".to_owned() };
+    let x = DeclaredKind::Buffer {
+        access: DeclaredAccess::ReadWrite,
+        element,
+        multimem: false,
+        extent,
+        text: "len".to_owned(),
+    };
     codes(&run(&text, "k", vec![x, buffer(DeclaredAccess::Read), scalar("u32")]).0)
 }
 
@@ -400,4 +409,90 @@ fn a_joined_predicate_bounds_nothing_unless_an_index_decides_it() {
     let by_index = "setp.ge.u32 %p1, %r2, %r5;";
     assert_eq!(behind_a_joined_predicate(by_index, n()), []);
     assert_eq!(behind_a_joined_predicate(by_index, less()), []);
+}
+
+/// Returns the findings, and whether the access of the first parameter is proved.
+fn multimem_of(
+    body: &str,
+    access: DeclaredAccess,
+    element: &str,
+    multimem: bool,
+) -> (Vec<Finding>, Option<bool>) {
+    let text = format!(
+        ".entry k(.param .u64 p, .param .u64 q, .param .u32 n) {{
+            .reg .pred %p<3>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .f64 %fd<3>;
+            ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u32 %r1, [n];
+            mov.u32 %r2, %tid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 bra END;
+            mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd1, %rd3; setp.eq.u32 %p2, %r2, 7;
+            {body}
+            END: ret;
+        }}"
+    );
+    let p = DeclaredKind::Buffer {
+        access,
+        element: PrimitiveType::from_name(element),
+        multimem,
+        extent: Poly::variable(2),
+        text: "n".to_owned(),
+    };
+    let (findings, checked) = run(&text, "k", vec![p, buffer(DeclaredAccess::ReadWrite), scalar("u32")]);
+    let proof = checked.and_then(|checked| checked.proofs.first().cloned().flatten());
+    (findings, proof.map(|proof| proof.access))
+}
+
+#[test]
+fn addresses_of_multicast_objects_are_declared() {
+    let (load, store, add) = (
+        "multimem.ld_reduce.relaxed.sys.global.add.f32 %f1, [%rd4];",
+        "multimem.st.relaxed.sys.global.f32 [%rd4], %f1;",
+        "multimem.red.relaxed.sys.global.add.f32 [%rd4], %f1;",
+    );
+    let both = &format!("{load} {store}");
+    use DeclaredAccess::{Read, ReadWrite};
+    let codes_of = |body: &str, access, multimem| codes(&multimem_of(body, access, "f32", multimem).0);
+    for (body, access) in [(load, Read), (store, ReadWrite), (add, ReadWrite), (both.as_str(), ReadWrite)] {
+        assert_eq!(multimem_of(body, access, "f32", true), (vec![], Some(true)), "{body}");
+        assert_eq!(codes_of(body, access, false), [(Difference::Multimem, Some(0))], "{body}");
+    }
+    for plain in [
+        "ld.global.f32 %f1, [%rd4];",
+        "st.global.f32 [%rd4], %f1;",
+        "red.global.add.f32 [%rd4], %f1;",
+        "ld.global.f32 %f1, [%rd4]; multimem.st.global.f32 [%rd4], %f1;",
+    ] {
+        assert_eq!(codes_of(plain, ReadWrite, true), [(Difference::Multimem, Some(0))], "{plain}");
+    }
+    let found = multimem_of("ld.global.f32 %f1, [%rd4];", Read, "f32", true).0.remove(0);
+    assert_eq!(found.message, "`p0` is declared `Multimem`, the PTX accesses it by another instruction");
+    assert!(found.notes[0].contains("`ld.global.f32 %f1, [%rd4]`"), "{:?}", found.notes);
+    // A store through a shared borrow, another float, and a vector past the end.
+    for body in [store, add] {
+        let found = multimem_of(body, Read, "f32", true).0.remove(0);
+        assert_eq!(found.difference, Difference::ReadOnly);
+        assert_eq!(found.help.as_deref(), Some("declare it `&mut [Multimem<T>; len]`"));
+    }
+    let found = multimem_of(load, Read, "f64", true).0;
+    assert_eq!(codes(&found), [(Difference::Kind, Some(0))]);
+    let found = multimem_of("multimem.ld_reduce.add.f64 %fd1, [%rd4];", Read, "f32", true).0;
+    assert_eq!(codes(&found), [(Difference::Kind, Some(0))]);
+    let vector = "multimem.ld_reduce.add.v4.f32 {%f1, %f2, %f3, %f4}, [%rd4];";
+    assert_eq!(codes_of(vector, Read, true), [(Difference::Extent, Some(0))]);
+    // Nothing is accessed, so both declarations are right.
+    for multimem in [false, true] {
+        assert_eq!(multimem_of("", ReadWrite, "f32", multimem), (vec![], Some(true)));
+    }
+}
+
+#[test]
+fn an_address_that_may_be_of_a_multicast_object_is_assumed() {
+    let chosen = "selp.b64 %rd5, %rd1, %rd2, %p2;";
+    for (access, multimem, expected) in [
+        ("ld.global.f32 %f1, [%rd5];", false, true),
+        ("ld.global.f32 %f1, [%rd5];", true, false),
+        ("multimem.ld_reduce.add.f32 %f1, [%rd5];", true, true),
+        ("multimem.ld_reduce.add.f32 %f1, [%rd5];", false, false),
+    ] {
+        let found = multimem_of(&format!("{chosen} {access}"), DeclaredAccess::Read, "f32", multimem);
+        assert_eq!(found, (vec![], Some(expected)), "{access} {multimem}");
+    }
 }

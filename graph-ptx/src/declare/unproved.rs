@@ -58,10 +58,27 @@ pub(super) fn slice_if_provable(accesses: BackwardSlice) -> BackwardSlice {
     if hope { accesses } else { BackwardSlice::default() }
 }
 
+/// Returns an access that may go through a parameter, of the class that its declaration excludes: by `multimem`, or
+/// any other for a parameter declared `Multimem`.
+pub(super) fn other_class(multimem: bool, facts: &Facts) -> Option<&Site> {
+    let excluded = if multimem { &facts.plain } else { &facts.multimem };
+    excluded.possible.as_ref()
+}
+
 /// Returns the reason that the access is not proved, if it is not.
-pub(super) fn access(access: DeclaredAccess, proof: &ParameterProof, facts: &Facts) -> Option<Unproved> {
+pub(super) fn access(
+    access: DeclaredAccess,
+    multimem: bool,
+    proof: &ParameterProof,
+    facts: &Facts,
+) -> Option<Unproved> {
     if proof.access {
         return None;
+    }
+    if let Some(site) = other_class(multimem, facts) {
+        let how = if multimem { "is not `multimem`" } else { "is `multimem`" };
+        let reason = format!("{} may access it, and {how}", quoted(site));
+        return Some(Unproved { what: DeclaredPart::Access, reason });
     }
     if let (Some(number), Found::Nothing) = (&facts.number, facts.access()) {
         let reason = format!("{} uses its bits, and no access goes through it", quoted(&number.site));

@@ -49,7 +49,8 @@ pub enum Addresses {
     Write,
     /// Accesses nothing: the address is a hint.
     Hint,
-    /// `multimem`: depends on the form.
+    /// `multimem`: reads, writes or updates the memory of several devices at its only address, depending on the form.
+    /// The modifiers tell the size.
     Multimem,
     /// `cp`: one source and one destination, depending on the form.
     Copy,
@@ -282,7 +283,7 @@ pub enum Synchronises {
     Fence,
     /// Writes may become visible: the instruction waits for other threads or takes part in an order with them.
     Always,
-    /// Writes may become visible if the load is volatile, relaxed, acquire or memory-mapped I/O.
+    /// Writes may become visible if the access is volatile, relaxed, acquire or memory-mapped I/O.
     IfOrdered,
     /// Writes may become visible if the instruction is a copy that waits.
     IfWaits,

@@ -200,7 +200,7 @@ opcodes! {
     // Atomics and reductions.
     Atom "atom" Memory Update Named [First] [None] Observed Next Always [None],
     Red "red" Memory Update NamedUnlessAsync [Never] [None] Nothing Next Never [None],
-    Multimem "multimem" Memory Multimem Named [First] [None] Observed Next Never [None],
+    Multimem "multimem" Memory Multimem Named [First] [None] Observed Next IfOrdered [None],
     // Asynchronous copies, barriers in shared memory, tensor maps.
     Cp "cp" Memory Copy ByForm [Never] [None] Nothing Next IfWaits [None],
     Mbarrier "mbarrier" Memory Write Shared [First] [None] Phase Next Always [None],

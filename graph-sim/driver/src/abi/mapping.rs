@@ -72,11 +72,11 @@ driver_calls! {
     }
 
     Call fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: MemoryHandle, flags: c_ulonglong) {
-        if offset != 0 || flags != 0 {
+        if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
         // A multicast object can be mapped only after all its devices were added.
-        multicast::completed("cuMemMap", handle)?.memory.map(start, size as u64, handle)
+        multicast::completed("cuMemMap", handle)?.memory.map(start, size as u64, offset as u64, handle)
     }
 
     Release fn cuMemUnmap(start: CUdeviceptr, size: usize) {

@@ -1,8 +1,8 @@
 //! Multicast objects: memory of several devices that one write reaches.
 //!
 //! As in the real driver, binding and mapping wait until all devices were added; here the wait ends with a
-//! `deadlock` report after the timeout. Copies and fills write to all bound memory. Plain accesses of kernels are
-//! refused, and `multimem` is not simulated.
+//! `deadlock` report after the timeout. Copies and fills write to all bound memory. Kernels access it by `multimem`
+//! alone: other accesses are refused.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 

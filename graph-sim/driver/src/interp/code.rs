@@ -249,6 +249,7 @@ pub enum Op {
     Load(ElementAccess),
     Store(ElementAccess),
     Atomic(Atomic),
+    Multimem(Box<Multimem>),
     /// `cp.async`
     Copy(AsyncCopy),
     /// `cp.async.bulk`
@@ -297,6 +298,34 @@ pub struct Atomic {
     pub at: AddressOperand,
     pub d: Slot,
     pub operands: [Slot; 2],
+}
+
+/// An access to the memory of all devices of a multicast object.
+#[derive(Debug)]
+pub struct Multimem {
+    pub function: MultimemFunction,
+    pub ty: Type,
+    pub at: AddressOperand,
+    pub slots: Box<[Slot]>,
+}
+
+/// The function of a `multimem` instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum MultimemFunction {
+    /// `multimem.ld_reduce`: reduces the values of all devices.
+    LoadReduce(DeviceReduction),
+    /// `multimem.st`: stores to all devices.
+    Store,
+    /// `multimem.red`: updates the memory of each device.
+    Update(AtomicFunction),
+}
+
+/// The reduction of the values of all devices.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceReduction {
+    pub update: AtomicFunction,
+    /// True for `.acc::f32`: accumulates in single precision, and rounds once at the end.
+    pub single: bool,
 }
 
 /// An asynchronous copy of 4, 8 or 16 bytes.

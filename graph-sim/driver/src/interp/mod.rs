@@ -15,8 +15,8 @@
 //!   kernel cannot end the process.
 //! - An unknown instruction makes only those functions unusable that can reach it by calls.
 //!
-//! Not simulated: textures and surfaces, `wgmma` and `tcgen05`, tensor maps (`cp.async.bulk.tensor`), multicast,
-//! sparse and block-scaled `mma`, `.b128` and vector registers, clusters of more than one block, launches from
+//! Not simulated: textures and surfaces, `wgmma` and `tcgen05`, tensor maps (`cp.async.bulk.tensor`), multicast
+//! to clusters, `multimem` on 8-bit floats, sparse and block-scaled `mma`, `.b128` and vector registers, clusters of more than one block, launches from
 //! kernels, `malloc` (always out of memory), the device heap, and weak memory: stores become visible in the order
 //! of the host. Asynchronous copies are done when they are issued, so a missing wait is not detected.
 //! Approximations are correctly rounded or nearly so, which is within their documented error, but they differ
@@ -44,5 +44,5 @@ pub use launch::{Launch, PreWait, RunOptions, RunOutcome};
 pub use program::{Entry, GlobalVariable, Program};
 pub use space::{
     ATOMIC, CODE, ConditionSetter, GRID, GlobalMemory, INITIALISED, LOCAL, PAGE, PARAM, PRE_WAIT, READ,
-    Region, SHARED, WRITTEN,
+    Region, Replica, SHARED, WRITTEN,
 };

@@ -49,6 +49,17 @@ pub struct Region {
     pub writable: bool,
 }
 
+/// The memory of one device that a multimem access reaches.
+#[derive(Clone, Copy, Debug)]
+pub struct Replica {
+    /// The number of the device.
+    pub device: usize,
+    /// The address of the first byte in the device's own memory. Accesses are compared by it.
+    pub own_address: u64,
+    /// The bytes. The base is the multimem address of the first one.
+    pub region: Region,
+}
+
 /// A thread that sets a condition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConditionSetter {
@@ -75,6 +86,17 @@ pub trait GlobalMemory: Sync {
     ///
     /// The region must stay valid until the launch returns.
     fn region(&self, address: u64) -> Option<Region>;
+
+    /// Returns the memory of each device that multimem accesses at an address reach, in the order in which
+    /// `multimem.ld_reduce` reduces it. All regions have the same base and size, and are valid until the launch
+    /// returns.
+    ///
+    /// # Errors
+    /// The rest of a message about the address, if it is not of a multicast object or a device has no memory
+    /// bound there.
+    fn replicas(&self, _address: u64) -> Result<Vec<Replica>, String> {
+        Err("which is not an address of a multicast object".to_owned())
+    }
 
     /// Sets a condition of the graph to which the kernel belongs.
     ///

@@ -59,15 +59,19 @@ enum HostWriter {
 /// The maximum size of a variable whose bytes are marked.
 const MAX_MARKED_VARIABLE: u64 = 1 << 30;
 
-/// A part of a multicast mapping, and the bytes of another allocation that receive its writes.
+/// A part of a multicast mapping, and the memory of one device that is bound there.
 #[derive(Clone)]
 pub struct Mirror {
     /// The range of offsets in the mapping.
     pub range: Range<u64>,
-    /// The receiving allocation.
+    pub device: usize,
+    /// The bytes that hold the bound memory.
     pub backing: Arc<Backing>,
-    /// The offset in the receiving allocation.
+    /// The offset of the bound memory in them.
     pub at: u64,
+    /// The address of the first of the bytes. While the memory is mapped nowhere, the address in this process, which
+    /// no allocation has.
+    pub base: u64,
 }
 
 /// The bytes of an allocation and their shadow.
@@ -112,6 +116,17 @@ impl Backing {
         if let Some(own) = &self.mirrors {
             *own.lock().unwrap_or_else(PoisonError::into_inner) = mirrors;
         }
+    }
+
+    /// Returns the memory that is bound to parts of a range of offsets in a multicast mapping, in the order of the
+    /// devices.
+    pub fn mirrors(&self, range: &Range<u64>) -> Vec<Mirror> {
+        let Some(own) = &self.mirrors else { return Vec::new() };
+        let all = own.lock().unwrap_or_else(PoisonError::into_inner);
+        let meets = |mirror: &&Mirror| mirror.range.start < range.end && range.start < mirror.range.end;
+        let mut found: Vec<Mirror> = all.iter().filter(meets).cloned().collect();
+        found.sort_by_key(|mirror| mirror.device);
+        found
     }
 
     /// Copies bytes that were just written to the receivers, with their marks. The bytes of the multicast mapping
@@ -167,6 +182,11 @@ impl Backing {
     fn build(bytes: Option<ZeroedBlock>, data: *mut u8, size: u64, owner: HostWriter) -> Result<Self> {
         let data = bytes.as_ref().map_or(data, |block| block.start);
         Ok(Backing { data, owner, marks: Marks::new(size)?, mirrors: None, _bytes: bytes })
+    }
+
+    /// Returns the size in bytes.
+    pub fn size(&self) -> u64 {
+        self.marks.size
     }
 
     /// Returns the bytes.

@@ -64,10 +64,12 @@ impl Multicast {
     }
 }
 
-/// A mapping of a whole physical memory, or of a whole multicast object.
+/// A mapping of a whole physical memory, or of a part of a multicast object.
 pub struct Mapping {
     /// The address after the last byte.
     pub end: u64,
+    /// The offset of its first byte in the object.
+    pub offset: u64,
     /// The handle of the physical memory or of the multicast object.
     pub physical: u64,
     /// The devices with access.

@@ -20,7 +20,7 @@ mod space;
 mod touched;
 
 pub use crate::interp::{ATOMIC, PRE_WAIT, READ, WRITTEN};
-pub use backing::{Backing, Marks};
+pub use backing::{Backing, Marks, Mirror};
 pub use copy::{MemoryPlace, PitchedBox, Unwritten, copy, fill, is_written, load, store};
 pub use mapping::GRANULARITY;
 pub use multicast::RECOMMENDED_GRANULARITY;

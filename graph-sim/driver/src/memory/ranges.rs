@@ -3,7 +3,7 @@
 //! Adjacent mappings of a range with equal access form one allocation, so that a copy or an access may cross
 //! their border. Each change rebuilds the allocations of the range and keeps their bytes and marks. Work
 //! completes when it is enqueued, so no work is in flight then. Unlike in the real driver, physical memory has at
-//! most one mapping.
+//! most one mapping, of all of it. A multicast object has any number of mappings, each of a part of it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -79,12 +79,16 @@ impl Memory {
         )
     }
 
-    /// Returns a further handle to the memory mapped at an address.
+    /// Returns a further handle to the memory or the multicast object mapped at an address.
     pub fn retain_physical(&mut self, address: u64) -> Result<u64> {
         let found =
             self.mappings.mapped.range(..=address).next_back().filter(|(_, found)| address < found.end);
         let handle = found.ok_or(Status::INVALID_VALUE)?.1.physical;
-        self.mappings.physical.get_mut(handle).ok_or(Status::INVALID_VALUE)?.handles += 1;
+        match (self.mappings.physical.get_mut(handle), self.mappings.multicast.get_mut(handle)) {
+            (Some(memory), _) => memory.handles += 1,
+            (_, Some(object)) => object.handles += 1,
+            _ => return Err(Status::INVALID_VALUE),
+        }
         Ok(handle)
     }
 
@@ -98,14 +102,22 @@ impl Memory {
         }
     }
 
-    /// Maps physical memory to free reserved addresses. Initially no device has access.
-    pub fn map(&mut self, start: u64, size: u64, handle: u64) -> Result {
+    /// Maps physical memory, or a part of a multicast object, to free reserved addresses. Initially no device has
+    /// access.
+    pub fn map(&mut self, start: u64, size: u64, offset: u64, handle: u64) -> Result {
         let range = addresses(start, size)?;
         self.mappings.range_of(&range)?;
         let object = self.mappings.multicast.get_mut(handle).filter(|found| found.handles > 0);
         let memory = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
-        let bytes = object.as_ref().map(|found| found.size).or(memory.as_ref().map(|found| found.size));
-        if bytes.ok_or(Status::INVALID_VALUE)? != size {
+        let fits = match (&object, &memory) {
+            (Some(object), _) => {
+                let inside = offset.checked_add(size).is_some_and(|end| end <= object.size);
+                inside && offset.is_multiple_of(GRANULARITY)
+            }
+            (_, Some(memory)) => offset == 0 && size == memory.size,
+            _ => false,
+        };
+        if !fits {
             return Err(Status::INVALID_VALUE);
         }
         if self.mappings.mapped.range(..range.end).next_back().is_some_and(|(_, last)| last.end > start) {
@@ -121,7 +133,7 @@ impl Memory {
         if let Some(object) = object {
             object.mapped += 1;
         }
-        let mapping = Mapping { end: range.end, physical: handle, access: Vec::new() };
+        let mapping = Mapping { end: range.end, offset, physical: handle, access: Vec::new() };
         self.mappings.mapped.insert(start, mapping);
         Ok(())
     }
@@ -264,12 +276,12 @@ mod tests {
         let mut memory = Memory::new(1);
         let start = memory.reserve_range(64 * STEP, 0).unwrap();
         let first = memory.create_physical(STEP, 0).unwrap();
-        memory.map(start, STEP, first).unwrap();
+        memory.map(start, STEP, 0, first).unwrap();
         assert!(memory.find(start).is_none(), "no device has access yet");
         memory.set_access(start, STEP, 0, true).unwrap();
         write(&memory, start + STEP - 1, 7);
         let second = memory.create_physical(2 * STEP, 0).unwrap();
-        memory.map(start + STEP, 2 * STEP, second).unwrap();
+        memory.map(start + STEP, 2 * STEP, 0, second).unwrap();
         memory.set_access(start + STEP, 2 * STEP, 0, true).unwrap();
         let found = memory.find(start).unwrap();
         assert_eq!((found.base, found.size, found.kind), (start, 3 * STEP, AllocationKind::Mapped));
@@ -288,11 +300,11 @@ mod tests {
         let mut memory = Memory::new(1);
         let start = memory.reserve_range(4 * STEP, 0).unwrap();
         let handle = memory.create_physical(STEP, 0).unwrap();
-        memory.map(start, STEP, handle).unwrap();
+        memory.map(start, STEP, 0, handle).unwrap();
         memory.set_access(start, STEP, 0, true).unwrap();
         write(&memory, start + 5, 9);
         memory.unmap(start, STEP).unwrap();
-        memory.map(start + 2 * STEP, STEP, handle).unwrap();
+        memory.map(start + 2 * STEP, STEP, 0, handle).unwrap();
         memory.set_access(start + 2 * STEP, STEP, 0, true).unwrap();
         assert_eq!(read(&memory, start + 2 * STEP + 5), Some(9));
         assert!(memory.find(start + 5).is_none());
@@ -306,11 +318,11 @@ mod tests {
         let start = memory.reserve_range(4 * STEP, 0).unwrap();
         assert_eq!(memory.create_physical(4096, 0), Err(Status::INVALID_VALUE));
         let handle = memory.create_physical(2 * STEP, 0).unwrap();
-        assert_eq!(memory.map(start, STEP, handle), Err(Status::INVALID_VALUE));
-        assert_eq!(memory.map(start + 3 * STEP, 2 * STEP, handle), Err(Status::INVALID_VALUE));
-        assert_eq!(memory.map(start + 4096, 2 * STEP, handle), Err(Status::INVALID_VALUE));
-        memory.map(start, 2 * STEP, handle).unwrap();
-        assert_eq!(memory.map(start + 2 * STEP, 2 * STEP, handle), Err(Status::NOT_SUPPORTED));
+        assert_eq!(memory.map(start, STEP, 0, handle), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.map(start + 3 * STEP, 2 * STEP, 0, handle), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.map(start + 4096, 2 * STEP, 0, handle), Err(Status::INVALID_VALUE));
+        memory.map(start, 2 * STEP, 0, handle).unwrap();
+        assert_eq!(memory.map(start + 2 * STEP, 2 * STEP, 0, handle), Err(Status::NOT_SUPPORTED));
         assert_eq!(memory.unmap(start, STEP), Err(Status::INVALID_VALUE));
         assert_eq!(memory.set_access(start, 4 * STEP, 0, true), Err(Status::INVALID_VALUE));
         assert_eq!(memory.free_range(start, 4 * STEP), Err(Status::INVALID_VALUE));

@@ -3,7 +3,8 @@
 //! [`read`] parses an image and decodes it into a program. It refuses files that a driver with the simulated
 //! version and device would refuse.
 
-use cuweave_ptx::{self as ptx, Function, Statement, isa};
+use cuweave_ptx::isa::Opcode;
+use cuweave_ptx::{self as ptx, Function, Instruction, Statement};
 
 use crate::base::config::{config, device};
 use crate::base::log;
@@ -171,9 +172,8 @@ fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
 fn unsupported_feature(module: &ptx::Module) -> Option<String> {
     let capability: u32 =
         target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
-    // Source: the PTX manual on kernel parameters and on `griddepcontrol`.
+    // Source: the PTX manual on kernel parameters.
     let most = device().max_parameter_bytes(config().version, capability);
-    let depends = module.version >= (7, 8) && capability >= 90;
     for function in module.functions().filter(|function| function.body.is_some()) {
         let bytes = function.layout().1;
         if function.entry && bytes > most {
@@ -181,18 +181,32 @@ fn unsupported_feature(module: &ptx::Module) -> Option<String> {
             return Some(format!("line {line}: {bytes} bytes of parameters of `{name}`, more than {most}"));
         }
         let statements = function.body.iter().flat_map(|body| &body.statements);
-        let instruction = statements.filter_map(|statement| match statement {
+        let mut instructions = statements.filter_map(|statement| match statement {
             Statement::Instruction(instruction) => Some(instruction),
             _ => None,
         });
-        let found =
-            instruction.into_iter().find(|i| isa::row(i.op()).hidden == isa::HiddenEffect::Grids && !depends);
-        if let Some(instruction) = found {
+        let found = instructions.find_map(|instruction| {
+            let (what, (major, minor)) = first_version(instruction)?;
             let line = instruction.line;
-            return Some(format!("line {line}: `griddepcontrol` needs PTX 7.8 and the target sm_90"));
+            let lacks = module.version < (major, minor) || capability < 90;
+            lacks.then(|| format!("line {line}: `{what}` needs PTX {major}.{minor} and the target sm_90"))
+        });
+        if found.is_some() {
+            return found;
         }
     }
     None
+}
+
+/// Returns the first PTX version of an instruction, if it needs the target `sm_90`. Source: the PTX manual on
+/// `griddepcontrol` and `multimem`.
+fn first_version(instruction: &Instruction) -> Option<(&'static str, Version)> {
+    match instruction.op() {
+        Opcode::Griddepcontrol => Some(("griddepcontrol", (7, 8))),
+        Opcode::Multimem if instruction.has("acc::f32") => Some(("multimem.ld_reduce.acc::f32", (8, 2))),
+        Opcode::Multimem => Some(("multimem", (8, 1))),
+        _ => None,
+    }
 }
 
 /// Returns the three numbers of a directive. Missing ones are 1.

@@ -12,9 +12,13 @@ use crate::base::device::MULTIPROCESSORS;
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
-use crate::interp::{self, BlockBox, ConditionSetter, Fault, FaultKind, Paused, PreWait, Region, RunOptions};
+use crate::interp::{
+    self, BlockBox, ConditionSetter, Fault, FaultKind, Paused, PreWait, Region, Replica, RunOptions,
+};
 use crate::memory::pages::Managed;
-use crate::memory::{Allocation, AllocationKind, Backing, Marks, Memory, PRE_WAIT, READ, Touched, WRITTEN};
+use crate::memory::{
+    Allocation, AllocationKind, Backing, Marks, Memory, Mirror, PRE_WAIT, READ, Touched, WRITTEN,
+};
 use crate::state::State;
 use crate::state::conditions::{self, Conditions};
 use crate::state::image::ImageKernel;
@@ -192,6 +196,37 @@ impl SeenAllocation {
 }
 
 impl KernelMemory<'_> {
+    /// Records that the kernel has looked up an allocation. Returns its bytes from an offset on, as a region at an
+    /// address.
+    fn see(
+        &self,
+        allocation: u64,
+        backing: &Arc<Backing>,
+        offset: u64,
+        base: u64,
+        size: u64,
+    ) -> Option<Region> {
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = match all.entry(allocation) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let own = if self.concurrent { Some(Marks::new(backing.size()).ok()?) } else { None };
+                entry.insert(SeenAllocation { backing: Arc::clone(backing), own })
+            }
+        };
+        let at = |start: *mut u8, offset: u64| start.wrapping_add(offset as usize);
+        Some(Region {
+            base,
+            size,
+            data: at(backing.data(), offset),
+            shadow: at(backing.shadow(), offset),
+            marks: at(seen.marks().start(), offset),
+            pages: at(seen.marks().pages(), offset / interp::PAGE),
+            written: !backing.is_marked(),
+            writable: true,
+        })
+    }
+
     /// Returns true if the kernel may access an allocation. For managed memory this depends on its association;
     /// for other memory see [`access::can_access`].
     fn can_access(&self, found: &Allocation) -> bool {
@@ -204,29 +239,29 @@ impl KernelMemory<'_> {
 impl interp::GlobalMemory for KernelMemory<'_> {
     fn region(&self, address: u64) -> Option<Region> {
         let found = self.memory.find(address).filter(|found| self.can_access(found))?;
-        let backing = &found.backing;
         // Accesses to a multicast mapping other than by `multimem` are undefined.
-        if backing.is_multicast() {
+        if found.backing.is_multicast() {
             return None;
         }
-        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = match all.entry(found.base) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let own = if self.concurrent { Some(Marks::new(found.size).ok()?) } else { None };
-                entry.insert(SeenAllocation { backing: Arc::clone(backing), own })
-            }
+        let region = self.see(found.base, &found.backing, 0, found.base, found.size)?;
+        Some(Region { writable: found.kind != AllocationKind::Constant, ..region })
+    }
+
+    fn replicas(&self, address: u64) -> std::result::Result<Vec<Replica>, String> {
+        if self.memory.find(address).is_some_and(|found| !self.can_access(found)) {
+            return Err("to which the device has no access".to_owned());
+        }
+        let reached = self.memory.multimem(address)?;
+        // The part where one binding of each device holds.
+        let start = reached.iter().map(|bound| bound.range.start).max().unwrap_or(address);
+        let end = reached.iter().map(|bound| bound.range.end).min().unwrap_or(address);
+        let replica = |bound: &Mirror| {
+            let offset = bound.at + (start - bound.range.start);
+            let region = self.see(bound.base, &bound.backing, offset, start, end - start)?;
+            Some(Replica { device: bound.device, own_address: bound.base + offset, region })
         };
-        Some(Region {
-            base: found.base,
-            size: found.size,
-            data: backing.data(),
-            shadow: backing.shadow(),
-            marks: seen.marks().start(),
-            pages: seen.marks().pages(),
-            written: !backing.is_marked(),
-            writable: found.kind != AllocationKind::Constant,
-        })
+        let all: Option<Vec<Replica>> = reached.iter().map(replica).collect();
+        all.ok_or_else(|| "whose bound memory needs more marks than this process has memory for".to_owned())
     }
 
     fn set_condition(&self, handle: u64, value: u32, by: ConditionSetter) -> std::result::Result<(), String> {

@@ -38,7 +38,7 @@ pub fn run_copy(
             if let Some(Unwritten { first, bytes }) = found {
                 unwritten.get_or_insert(Unwritten { first: b + first, bytes: 0 }).bytes += bytes;
             }
-            touches.push((a, a + width, WRITTEN));
+            touch_written(state, a, a + width, &mut touches);
             touches.push((b, b + width, READ));
             state.memory.count_access(None, a..a + width, true);
             state.memory.count_access(None, b..b + width, false);
@@ -48,6 +48,12 @@ pub fn run_copy(
         touched.append(&mut touches);
     }
     Ok(unwritten.filter(|_| config().initialised))
+}
+
+/// Adds the bytes that a write to a range of addresses changes.
+fn touch_written(state: &State, start: u64, end: u64, touched: &mut Touched) {
+    let ranges = state.memory.written_ranges(start..end);
+    touched.extend(ranges.into_iter().map(|range| (range.start, range.end, WRITTEN)));
 }
 
 /// Returns a description of the target of a fill, if the device has no access to it.
@@ -69,7 +75,7 @@ pub fn run_fill(state: &State, fill: &MemoryFill, context: u64, touched: Option<
         let offset = row * fill.to.pitch;
         memory::fill(&place.at(offset), fill.value, fill.element, fill.width);
         let start = fill.to.start + offset;
-        touches.push((start, start + fill.width * fill.element, WRITTEN));
+        touch_written(state, start, start + fill.width * fill.element, &mut touches);
         state.memory.count_access(None, start..start + fill.width * fill.element, true);
     }
     if let Some(touched) = touched {

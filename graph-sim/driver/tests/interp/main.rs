@@ -5,6 +5,7 @@ mod conflicts;
 mod errors;
 mod fuzz;
 mod misc;
+mod multimem;
 mod snippets;
 mod support;
 mod tensor;

@@ -1,7 +1,9 @@
 //! Test support: memory, and a launch in one call.
 
 use cuweave_ptx::parse;
-use cuweave_sim_driver::interp::{Fault, GlobalMemory, Launch, Program, Region, RunOptions, RunOutcome, run};
+use cuweave_sim_driver::interp::{
+    Fault, GlobalMemory, Launch, Program, Region, Replica, RunOptions, RunOutcome, run,
+};
 use cuweave_testkit::files;
 use std::sync::Mutex;
 
@@ -19,7 +21,12 @@ struct Buffer {
 pub struct Device {
     buffers: Vec<Buffer>,
     pub printed: Mutex<String>,
+    /// The buffers bound to the multicast object, one for each device.
+    pub bound: Vec<u64>,
 }
+
+/// The address of the multicast object.
+pub const OBJECT: u64 = 0x40_0000_0000;
 
 // The interpreter finds buffers by address. The vectors are not accessed while a kernel runs.
 impl GlobalMemory for Device {
@@ -35,6 +42,19 @@ impl GlobalMemory for Device {
             written: false,
             writable: true,
         })
+    }
+
+    fn replicas(&self, address: u64) -> Result<Vec<Replica>, String> {
+        let regions: Vec<Region> = self.bound.iter().filter_map(|&base| self.region(base)).collect();
+        let size = regions.iter().map(|region| region.size).min().unwrap_or(0);
+        if !(OBJECT..OBJECT + size).contains(&address) {
+            return Err("which is not an address of a multicast object".to_owned());
+        }
+        let replica = |(device, region): (usize, &Region)| {
+            let own_address = region.base;
+            Replica { device, own_address, region: Region { base: OBJECT, size, ..*region } }
+        };
+        Ok(regions.iter().enumerate().map(replica).collect())
     }
 
     fn print(&self, text: &str) {
@@ -71,6 +91,14 @@ impl Device {
         };
         self.buffers.push(buffer);
         base
+    }
+
+    /// Makes a buffer longer. The new bytes count as never written.
+    pub fn grow(&mut self, base: u64, size: u64) {
+        let buffer = self.buffers.iter_mut().find(|b| b.base == base).unwrap();
+        buffer.size = size;
+        buffer.data.resize(size.div_ceil(16) as usize, 0);
+        buffer.shadow.resize(size.div_ceil(8) as usize, 0);
     }
 
     pub fn put<T: Plain>(&mut self, values: &[T]) -> u64 {

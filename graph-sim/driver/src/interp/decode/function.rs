@@ -3,7 +3,7 @@
 use super::decoder::{Decoder, Emitter, INVALID_FILE, Result};
 use super::names::{Names, SharedVariable, shared_variable};
 use super::operation::{Alu, Binary, BitOp, Ternary, Unary};
-use super::{alu, bits, compare, control, matrix, memory, moves};
+use super::{alu, bits, compare, control, matrix, memory, moves, multimem};
 use crate::interp::code::*;
 use crate::interp::number::FloatOp;
 use cuweave_ptx::isa::Opcode;
@@ -178,6 +178,7 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         Opcode::St => memory::store(decoder, i),
         Opcode::Atom => memory::atom(decoder, i, true),
         Opcode::Red => memory::atom(decoder, i, false),
+        Opcode::Multimem => multimem::multimem(decoder, i),
         Opcode::Cvta => memory::cvta(decoder, i),
         Opcode::Isspacep => memory::isspacep(decoder, i),
         Opcode::Cp => memory::copy(decoder, i),
@@ -309,7 +310,6 @@ fn dispatch<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>) -> Result<()
         | Opcode::Suld
         | Opcode::Sust
         | Opcode::Sured
-        | Opcode::Multimem
         | Opcode::Tensormap
         | Opcode::Wgmma
         | Opcode::Tcgen05

@@ -87,7 +87,7 @@ fn element(i: &Instruction<'_>) -> Result<Type> {
 }
 
 /// Returns the registers of a loaded scalar or vector.
-fn results(decoder: &mut Decoder<'_, '_>, operand: &Operand) -> Result<Box<[Slot]>> {
+pub(super) fn results(decoder: &mut Decoder<'_, '_>, operand: &Operand) -> Result<Box<[Slot]>> {
     match operand {
         Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
             Err(format!("a vector of {}", parts.len()))
@@ -100,7 +100,8 @@ fn results(decoder: &mut Decoder<'_, '_>, operand: &Operand) -> Result<Box<[Slot
     }
 }
 
-fn values(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
+/// Returns the registers of a stored scalar or vector.
+pub(super) fn values(decoder: &mut Decoder<'_, '_>, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
     match operand {
         Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
             Err(format!("a vector of {}", parts.len()))
@@ -195,7 +196,7 @@ pub fn atom<'m>(decoder: &mut Decoder<'_, 'm>, i: &Instruction<'m>, has_result: 
 }
 
 /// Returns the update that an atomic or a reduction applies to memory.
-fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<AtomicFunction> {
+pub(super) fn update(i: &Instruction<'_>, op: &str, ty: Type) -> Result<AtomicFunction> {
     Ok(match atomic(op, ty) {
         Some(f) => AtomicFunction::Map(f),
         None if is_float(ty) => {

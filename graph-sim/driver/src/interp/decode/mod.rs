@@ -1,7 +1,7 @@
 //! Decoding of PTX modules: functions, entries and variables become a [`Program`].
 //!
 //! Start at [`Program::decode`]. `function` decodes the statements of one function; `alu`, `bits`, `compare`,
-//! `control`, `matrix`, `memory` and `moves` decode the groups of instructions.
+//! `control`, `matrix`, `memory`, `moves` and `multimem` decode the groups of instructions.
 
 mod alu;
 mod bits;
@@ -12,6 +12,7 @@ mod function;
 mod matrix;
 mod memory;
 mod moves;
+mod multimem;
 mod names;
 mod operands;
 mod operation;

@@ -8,8 +8,9 @@ use crate::interp::code::{AddressOperand, Space};
 use crate::interp::fault::FaultKind;
 use crate::interp::launch::{Launch, RunOptions};
 use crate::interp::space::{
-    ATOMIC, GRID, GlobalMemory, INITIALISED, LOCAL, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+    ATOMIC, GRID, GlobalMemory, INITIALISED, LOCAL, PAGE, PARAM, READ, Region, Replica, SHARED, WRITTEN,
 };
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The kind of an access.
@@ -55,6 +56,25 @@ pub struct UnwrittenRead {
     pub lane: u32,
 }
 
+/// The bytes that a multimem access reaches: the same offset in the memory of each device.
+pub struct ReachedReplicas {
+    replicas: Rc<[Replica]>,
+    offset: u64,
+}
+
+impl ReachedReplicas {
+    /// Returns pointers to the bytes, in the order of the devices.
+    pub fn places(&self) -> impl Iterator<Item = *mut u8> {
+        // SAFETY: the access was checked, and the memory keeps the regions valid for the launch.
+        self.replicas.iter().map(|replica| unsafe { replica.region.data.add(self.offset as usize) })
+    }
+
+    /// Returns the addresses of the bytes in the devices' own memory, in the same order.
+    pub fn own_addresses(&self) -> impl Iterator<Item = u64> {
+        self.replicas.iter().map(|replica| replica.own_address + self.offset)
+    }
+}
+
 /// The allocations that this host thread accessed recently, the last one first. A cache in front of
 /// [`GlobalMemory::region`].
 pub struct RegionCache<'a> {
@@ -68,6 +88,8 @@ pub struct RegionCache<'a> {
     pub shift: u32,
     pub unwritten: Option<UnwrittenRead>,
     known: Vec<Region>,
+    /// The parts of multicast objects that were accessed recently.
+    replicas: Vec<Rc<[Replica]>>,
 }
 
 /// The maximum number of cached allocations.
@@ -81,8 +103,17 @@ impl<'a> RegionCache<'a> {
         workspace: &'a [AtomicU64; 2],
         options: &RunOptions,
     ) -> Self {
-        let (initialised, known) = (options.initialised, Vec::new());
-        Self { launch, memory, parameters, workspace, initialised, shift: 0, unwritten: None, known }
+        Self {
+            launch,
+            memory,
+            parameters,
+            workspace,
+            initialised: options.initialised,
+            shift: 0,
+            unwritten: None,
+            known: Vec::new(),
+            replicas: Vec::new(),
+        }
     }
 
     /// Returns the generic address of an access.
@@ -143,6 +174,50 @@ impl<'a> RegionCache<'a> {
         Some(found)
     }
 
+    /// Checks a multimem access. Returns the memory of each device that it reaches, and the offset of its bytes in
+    /// each of them.
+    pub fn resolve_replicas(
+        &mut self,
+        address: u64,
+        size: u32,
+        access: AccessKind,
+    ) -> Result<ReachedReplicas, LaneFault> {
+        let how = access.word();
+        let fault = |kind, what: String| {
+            let what = format!("multimem {how} of {size} bytes at {address:#x}, {what}");
+            LaneFault::access(kind, address, size, what)
+        };
+        if !address.is_multiple_of(u64::from(size)) {
+            return Err(fault(FaultKind::Misaligned, format!("which is not a multiple of {size}")));
+        }
+        // Parts are multiples of the granularity of objects, so no aligned access crosses their borders.
+        let holds = |replicas: &Rc<[Replica]>| {
+            let first = replicas.first().map(|replica| replica.region);
+            first.is_some_and(|region| address.wrapping_sub(region.base) < region.size)
+        };
+        let replicas = match self.replicas.iter().position(holds) {
+            Some(at) => {
+                self.replicas.swap(0, at);
+                Rc::clone(&self.replicas[0])
+            }
+            None => {
+                let found = self.memory.replicas(address).map_err(|what| fault(FaultKind::Bounds, what))?;
+                let found: Rc<[Replica]> = found.into();
+                self.replicas.truncate(MAX_CACHED_REGIONS - 1);
+                self.replicas.insert(0, Rc::clone(&found));
+                found
+            }
+        };
+        let offset = replicas.first().map_or(0, |first| address - first.region.base);
+        for Replica { device, region, .. } in replicas.iter() {
+            if !mark(region, offset, size, access, self.initialised, self.shift) {
+                let what = format!("which were never written on device {device}");
+                return Err(fault(FaultKind::Uninitialised, what));
+            }
+        }
+        Ok(ReachedReplicas { replicas, offset })
+    }
+
     fn outside(&self, address: u64, size: u32, access: AccessKind) -> LaneFault {
         let end = u128::from(address) + u128::from(size);
         let before = [0, 16, 256, 4096].into_iter().find_map(|back| {
@@ -154,6 +229,9 @@ impl<'a> RegionCache<'a> {
             Some(past) => {
                 format!("{how} of {size} bytes at {address:#x}, {past} bytes past the end of an allocation")
             }
+            None if self.memory.replicas(address).is_ok() => format!(
+                "{how} of {size} bytes at {address:#x}, an address of a multicast object, which only `multimem` accesses"
+            ),
             None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
         LaneFault::access(FaultKind::Bounds, address, size, what)

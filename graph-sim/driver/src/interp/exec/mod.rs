@@ -14,6 +14,7 @@ mod lane_fault;
 mod lane_scheduler;
 mod lanes;
 mod matrix;
+mod multimem;
 mod print;
 mod step;
 mod time_slice;

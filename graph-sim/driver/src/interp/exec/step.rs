@@ -7,7 +7,7 @@ use super::lane_fault::LaneFault;
 use super::lanes::Lanes;
 use super::warp::{ALL_LANES, Flow, Warp};
 use super::worker::Worker;
-use super::{async_copy, call, collective, matrix};
+use super::{async_copy, call, collective, matrix, multimem};
 use crate::interp::code::{
     Atomic, AtomicFunction, Counter, ElementAccess, Inst, NONE, Op, Slot, Space, WindowOp,
 };
@@ -107,6 +107,7 @@ pub fn step(
         Op::Load(from) => load(warp, worker, block, inst, base, active, from)?,
         Op::Store(to) => store(warp, worker, block, inst, base, active, to)?,
         Op::Atomic(how) => atomic(warp, worker, block, inst, base, active, how)?,
+        Op::Multimem(access) => multimem::multimem(warp, worker, block, inst, base, active, access)?,
         Op::Counter(Counter::Clock, d) => {
             let ticks = worker.instructions;
             let executed = warp.executed;
