@@ -1,7 +1,6 @@
 //! Graphs that use multicast objects and their memory, on simulated drivers with 2 and 4 devices. Each test runs in a
 //! separate process.
 
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream};
@@ -315,15 +314,15 @@ fn both_read(n: u32, x: &[f32; n], all: &[Multimem<f32>; n], y: &mut [f32; n], z
 }
 
 #[cuweave::graph(devices = 2)]
-fn allocates(n: u32) {
+fn allocates(n: u32, y: &[f32; n]) {
     let all = alloc::<Multimem<f32>>(n);
-    initialise[per_item(n)](&mut all, n);
+    initialise[per_item(n)](&y, &mut all, n);
 }
 
 #[cuweave::kernels("examples/kernels/multicast.ptx")]
 unsafe extern "ptx-kernel" {
-    #[entry("reduce")]
-    fn initialise(all: &mut [MaybeUninit<Multimem<f32>>; n], n: u32);
+    #[link_name = "spread"]
+    fn initialise(y: &[f32; n], all: &mut [MaybeUninit<Multimem<f32>>; n], n: u32);
 }
 
 #[cuweave::graph(devices = 2, order = "explicit")]
@@ -375,7 +374,7 @@ fn refused() {
     let copied = fault(copies(two, N, slice(0, N as usize), slice(1024, N as usize)));
     assert!(matches!(copied, MulticastFault::NotByKernel { .. }), "{copied}");
     assert!(matches!(fault(slice(0, 4).with(&streams[0], |_| ())), MulticastFault::NotForCopies));
-    let plain = fault(allocates(two, N));
+    let plain = fault(allocates(two, N, &y));
     assert!(matches!(&plain, MulticastFault::NotMapped { buffer, .. } if buffer == "all"), "{plain}");
 
     // Both views in one launch, and in one graph.
