@@ -105,8 +105,7 @@ fn sums_by_nccl(
     let comm = Communicator::of_all(contexts)?;
     let parts = streams.iter().enumerate().map(|(device, stream)| Buffer::from_host(stream, &first(device)));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
-    let mut exec =
-        by_nccl(contexts, DEVICES as u32, N as u32, 0.5, &comm, parts.clone())?.instantiate()?;
+    let mut exec = by_nccl(contexts, DEVICES as u32, N as u32, 0.5, &comm, parts.clone())?.instantiate()?;
     exec.launch(&streams[0])?;
     exec.synchronize()?;
     Ok(parts.iter().zip(streams).map(|(part, stream)| part.to_host(stream)).collect::<Result<_, _>>()?)

@@ -74,13 +74,7 @@ fn fault<T: std::fmt::Debug>(result: Result<T>) -> MulticastFault {
 
 /// Each device raises its part, all parts are reduced, and each device takes the result.
 #[cuweave::graph(devices = d)]
-fn step(
-    d: u32,
-    n: u32,
-    parts: &[&mut [f32; n]],
-    all: &mut [Multimem<f32>; n],
-    results: &[&mut [f32; n]],
-) {
+fn step(d: u32, n: u32, parts: &[&mut [f32; n]], all: &mut [Multimem<f32>; n], results: &[&mut [f32; n]]) {
     for i in 0..d {
         #[on(i)]
         raise[per_item(n)](&mut parts[i], 1.0, n);
@@ -384,11 +378,13 @@ fn refused() {
     let expected = matches!(&twice, MulticastFault::SameMemory { first, second, .. } if (&**first, &**second) == ("y", "all"));
     assert!(expected, "{twice}");
     both(two, N, first(), slice(u64::from(N) * 4, N as usize)).unwrap();
-    let (y, z) = (Buffer::<f32>::zeros(&streams[0], 100).unwrap(), Buffer::<f32>::zeros(&streams[0], 100).unwrap());
+    let (y, z) =
+        (Buffer::<f32>::zeros(&streams[0], 100).unwrap(), Buffer::<f32>::zeros(&streams[0], 100).unwrap());
     let graph = both_read(two, N, first(), &all, &y, &z).unwrap();
     assert_eq!(graph.report().edges, 0, "{}", graph.report());
     let unordered = unordered(two, N, first(), &all);
-    let expected = matches!(&unordered, Err(Error::MulticastArgument { fault: MulticastFault::Unordered { .. }, .. }));
+    let expected =
+        matches!(&unordered, Err(Error::MulticastArgument { fault: MulticastFault::Unordered { .. }, .. }));
     assert!(expected, "{unordered:?}");
 
     // Devices that the object does not have.
@@ -411,10 +407,10 @@ fn setters() {
     let y = Buffer::from_host(&team.streams[0], &vec![2.0_f32; N as usize]).unwrap();
     let part = |device: usize, at: u64| team.memory[device].slice::<f32>(at, N as usize).unwrap();
     let slice = |at| team.all.slice::<f32>(at, N as usize).unwrap();
-    let mut exec =
-        chain(&team.contexts, N, part(1, 0), slice(0), &y).unwrap().instantiate().unwrap();
+    let mut exec = chain(&team.contexts, N, part(1, 0), slice(0), &y).unwrap().instantiate().unwrap();
     let other_views = |result: Result<()>| {
-        let expected = matches!(&result, Err(Error::BuildAgain { reason: cuweave::error::SetterFault::OtherViews, .. }));
+        let expected =
+            matches!(&result, Err(Error::BuildAgain { reason: cuweave::error::SetterFault::OtherViews, .. }));
         assert!(expected, "{result:?}");
     };
     other_views(exec.set_x(part(1, 1024)));

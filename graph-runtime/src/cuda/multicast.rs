@@ -145,7 +145,8 @@ impl MappedRange {
         let (driver, size) = (of.driver, host_size(bytes));
         let mut start = 0;
         call!(driver, cuMemAddressReserve(&mut start, size, host_size(align), 0, 0))?;
-        let mut made = MappedRange { driver, ctx: of.ctx.clone(), start, bytes, mapped: false, leaked: false };
+        let mut made =
+            MappedRange { driver, ctx: of.ctx.clone(), start, bytes, mapped: false, leaked: false };
         driver.relaxed(|| call!(driver, cuMemMap(start, size, 0, of.raw, 0)))?;
         made.mapped = true;
         let access: Vec<DeviceAccess> =

@@ -17,8 +17,9 @@ use cuweave_core::table::Table;
 
 use crate::bind::{Operand, Operands, Owners, Visitor};
 use crate::build::{
-    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints, apply_hook,
-    check_devices, check_host_statements, check_mappings, check_operands, check_overlap, check_recursion, flattened, plan,
+    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
+    apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
+    check_recursion, flattened, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};

@@ -18,8 +18,9 @@ use cuweave_core::settable_bounds::BoundUpdate;
 use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Visitor};
 use crate::build::annotate;
 use crate::build::{
-    Aliases, Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated, check_host_statements,
-    check_member, check_moved_ranges, check_new_overlap, check_operands, check_same_devices,
+    Aliases, Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated,
+    check_host_statements, check_member, check_moved_ranges, check_new_overlap, check_operands,
+    check_same_devices,
 };
 use crate::context;
 use crate::error::{

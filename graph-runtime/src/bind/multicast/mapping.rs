@@ -47,7 +47,8 @@ impl Mapping {
     pub(super) fn new(object: &Arc<Object>) -> Result<Mapping> {
         let devices: Vec<c_int> = object.contexts.iter().map(|ctx| ctx.cu_device()).collect();
         let range = MappedRange::new(&object.raw, object.bytes, object.granularity.minimum, &devices)?;
-        let mapped = MappedBytes::new(cuda::driver()?, &object.contexts[0].default_stream(), range, object.bytes)?;
+        let mapped =
+            MappedBytes::new(cuda::driver()?, &object.contexts[0].default_stream(), range, object.bytes)?;
         Ok(Mapping { mapped: Arc::new(MappedObject { mapped, object: object.clone() }) })
     }
 

@@ -15,7 +15,8 @@ use cuweave_core::scopes::Scopes;
 use crate::bind::Operand;
 use crate::cuda::Driver;
 use crate::error::{
-    DeviceFault, Error, Inaccessible, ManagedFault, MulticastFault, Result, at_attribute, at_buffer, at_statement,
+    DeviceFault, Error, Inaccessible, ManagedFault, MulticastFault, Result, at_attribute, at_buffer,
+    at_statement,
 };
 
 /// The contexts of a graph's devices, indexed by device.
