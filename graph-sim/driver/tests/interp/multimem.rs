@@ -149,7 +149,6 @@ fn races_are_found_in_the_memory_of_each_device() {
         "multimem.st.weak.global.u32 [%rd1], %r1;\nmultimem.ld_reduce.add.u32 %r2, [%rd1];",
         &format!("{own} multimem.st.u32 [%rd1+64], %r1;\nld.global.u32 %r2, [%rd6];"),
         &format!("{own} st.global.u32 [%rd6], %r1;\nmultimem.ld_reduce.max.u32 %r2, [%rd1+64];"),
-        &format!("{own} st.global.u32 [%rd6], %r1;\nmultimem.red.max.u32 [%rd1+64], %r1;"),
     ] {
         let found = conflicts(body);
         assert!(!found.is_empty() && found.iter().all(|found| found.kind == FaultKind::Conflict), "{body}");
