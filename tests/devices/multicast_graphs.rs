@@ -350,8 +350,8 @@ fn refused() {
     let unbound = fault(spread_out(two, N, &y, slice(STEP - 8, N as usize)));
     assert!(matches!(unbound, MulticastFault::Unbound { device: 0, offset: STEP, .. }), "{unbound}");
     // Only what the argument needs must be bound.
-    spread_out(two, 2, &y, slice(STEP - 8, N as usize)).unwrap();
-    spread_out(two, N, &y, &all).unwrap();
+    drop(spread_out(two, 2, &y, slice(STEP - 8, N as usize)).unwrap());
+    drop(spread_out(two, N, &y, &all).unwrap());
 
     // Kinds of statements and of memory.
     let copied = fault(copies(two, N, slice(0, N as usize), slice(1024, N as usize)));
@@ -371,7 +371,7 @@ fn refused() {
         _ => ["", ""],
     };
     assert_eq!(names, ["y", "all"], "{twice}");
-    both(two, N, first(), slice(u64::from(N) * 4, N as usize)).unwrap();
+    drop(both(two, N, first(), slice(u64::from(N) * 4, N as usize)).unwrap());
     let (y, z) =
         (Buffer::<f32>::zeros(&streams[0], 100).unwrap(), Buffer::<f32>::zeros(&streams[0], 100).unwrap());
     let graph = both_read(two, N, first(), &all, &y, &z).unwrap();
@@ -385,7 +385,7 @@ fn refused() {
     let third = fault(on_the_third(&contexts, N, &all));
     assert!(matches!(third, MulticastFault::NotInTeam { device: 2, .. }), "{third}");
     let none = spread_out(&contexts[1..], N, memory[1].slice::<f32>(1024, N as usize).unwrap(), &all);
-    none.unwrap();
+    drop(none.unwrap());
     silent();
 }
 
