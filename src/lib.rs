@@ -107,8 +107,7 @@
 #![deny(unsafe_code)]
 #![deny(missing_debug_implementations)]
 
-// `blas` and `nccl` declare their calls with the crate's own attribute.
-#[cfg(any(feature = "blas", feature = "nccl"))]
+// `multicast`, `blas` and `nccl` declare their functions with the crate's own attributes.
 extern crate self as cuweave;
 
 pub use cudarc;

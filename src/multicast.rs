@@ -81,20 +81,52 @@
 //! dropped or its thread panics, the others get an error ([`MulticastFault::MemberGone`]), and the same if a
 //! member does not arrive in time ([`MulticastFault::TimedOut`]): nobody hangs.
 //!
+//! # Graphs
+//!
+//! Graph functions take `&memory` as `&[T; len]` or `&mut [T; len]`, and `&mapping` as `&[Multimem<T>; len]` or
+//! `&mut [Multimem<T>; len]`; [`Memory::slice`] and [`Mapping::slice`] give parts of them. Only kernels use
+//! [`Multimem`] elements, by `multimem` instructions. [`all_reduce`] is a graph function that sums the memory of all
+//! devices. [The reference](crate::reference::multicast) has an example, also with a kernel of your own. Uses of
+//! the memory and of the mapping are ordered, in one graph, between graphs, and with copies.
+//!
+//! An ordinary argument does not take a mapping:
+//!
+//! ```compile_fail,E0277
+//! # use cuweave::multicast::Mapping;
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/multicast.ptx")]
+//! # unsafe extern "ptx-kernel" { fn raise(x: &mut [f32; n], by: f32, n: u32); }
+//! #[cuweave::graph]
+//! fn raised(n: u32, x: &mut [f32; n]) {
+//!     raise[per_item(n)](&mut x, 1.0, n);
+//! }
+//! # fn build(ctx: &std::sync::Arc<cuweave::cudarc::driver::CudaContext>, all: &Mapping) -> cuweave::Result<()> {
+//! raised(ctx, 8, all)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Limits
 //!
-//! - Objects belong to one process and are not exported to others. Pool memory cannot be bound, and no graph
-//!   can bind a [`Mapping`]. Your own kernels can access [`Mapping::address`] with `multimem` instructions,
-//!   which the simulator does not run.
-//! - All of this was run only on the simulator, never on hardware. It first queries
+//! - Objects belong to one process and are not exported to others. Pool memory cannot be bound.
+//! - The driver does not officially support a memcpy to a multicast address. [`Mapping::write`] is one and works on
+//!   the simulator; write to each [`Memory`] instead.
+//! - All of this was run only on the simulator, never on hardware, where it is an error
+//!   ([`MulticastFault::NotAllowed`]) without [`allow_on_hardware`]. It first queries
 //!   `CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED` of every device, and makes no other call if that is 0
 //!   ([`MulticastFault::Unsupported`]). Real devices need an NVLink switch that is configured for multicast.
 //! - The simulator has multicast objects with two or more devices of compute capability 9.0 or higher, unless
 //!   `CUWEAVE_SIM_MULTICAST` is `0`.
 
+mod calls;
+
+pub use calls::all_reduce;
+#[cfg(feature = "half")]
+pub use calls::{all_reduce_bf16, all_reduce_f16};
 #[doc(inline)]
 pub use cuweave_runtime::MulticastFault;
 #[doc(inline)]
 pub use cuweave_runtime::multicast::{
-    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, granularity, is_supported, team,
+    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, Multimem, MultimemElement,
+    allow_on_hardware, granularity, is_supported, team,
 };

@@ -9,6 +9,8 @@ use std::marker::PhantomData;
 pub use cudarc::driver::LaunchConfig;
 use cuweave_runtime::builder::{Items, ToAtomic};
 #[doc(inline)]
+pub use cuweave_runtime::multicast::Multimem;
+#[doc(inline)]
 pub use cuweave_runtime::private::param::Atomic;
 #[doc(inline)]
 pub use cuweave_runtime::{CallStream, Pinned, Ptr, PtrMut};

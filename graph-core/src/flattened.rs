@@ -12,7 +12,7 @@ use crate::expand::fixed::{self, FixedReason, FixedScalars};
 use crate::expand::{ArgumentDescription, Frame, FrameId, StatementOrigin};
 use crate::ids::{ArgumentId, ScalarId};
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, DimId, Program, StatementId, StatementKind, Text};
+use crate::ir::{Access, BufferId, DimId, Program, StatementId, StatementKind, Text};
 use crate::settable_bounds::SettableBounds;
 use crate::structure::{Argument, ArgumentPart, PathStep};
 use crate::table::{DecodedFunction, Parameter, Scalar};
@@ -103,6 +103,15 @@ impl Flattened {
     pub fn has_host_values(&self) -> bool {
         let parameters = self.frames.iter().next().map(|outermost| outermost.table.parameters.iter());
         parameters.is_some_and(|mut list| list.any(|one| matches!(one, Parameter::Host { .. })))
+    }
+
+    /// Returns the range of an access in elements. The whole buffer if a setter may move it.
+    #[must_use]
+    pub fn widest_range(&self, access: &Access) -> (u64, u64) {
+        if self.moves.moves(access.lo) || self.moves.moves(access.hi) {
+            return (0, self.sizes[self.checked.program().buffers[access.buffer].len]);
+        }
+        (self.sizes[access.lo], self.sizes[access.hi])
     }
 
     /// Returns true for a library call: its captured parameters cannot be changed.

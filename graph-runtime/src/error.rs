@@ -425,6 +425,15 @@ pub enum Error {
         /// The reason.
         fault: ManagedFault,
     },
+    /// An argument of a multicast object, or of its memory, that cannot be used in this way.
+    #[error("{at}: {fault}")]
+    #[non_exhaustive]
+    MulticastArgument {
+        /// The argument, or the statement that uses it.
+        at: Box<SourceLocation>,
+        /// The reason.
+        fault: MulticastFault,
+    },
     /// A view from [`Buffer::with`](crate::Buffer::with) is bound to an argument.
     #[error("a view from `Buffer::with` or `with_mut` cannot be bound: bind the `Buffer` itself")]
     LentViewBound,

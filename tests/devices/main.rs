@@ -7,6 +7,7 @@ mod decisions;
 mod everything;
 mod managed;
 mod multicast;
+mod multicast_graphs;
 mod multicast_order;
 mod multimem;
 mod pinned;

@@ -243,10 +243,16 @@ fn raw_memory(device: usize, bytes: u64) -> u64 {
         let mut place: sys::CUmemAllocationProp = std::mem::zeroed();
         place.type_ = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
         place.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        place.location.id = device as i32;
+        set_device(&mut place.location, device);
         assert_eq!(sys::cuMemCreate(&mut memory, bytes as usize, &place, 0) as u32, 0);
     }
     memory
+}
+
+/// Sets the number that follows the type of a location. Its field has other names in other versions of CUDA.
+fn set_device(location: &mut cudarc::driver::sys::CUmemLocation, device: usize) {
+    // SAFETY: both fields of the location are of 4 bytes.
+    unsafe { std::ptr::from_mut(location).cast::<i32>().add(1).write(device as i32) };
 }
 
 /// Returns the access of a device.
@@ -255,7 +261,7 @@ fn access(device: usize) -> cudarc::driver::sys::CUmemAccessDesc {
     // SAFETY: zeros are valid.
     let mut access: sys::CUmemAccessDesc = unsafe { std::mem::zeroed() };
     access.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-    access.location.id = device as i32;
+    set_device(&mut access.location, device);
     access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     access
 }

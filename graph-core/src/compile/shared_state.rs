@@ -33,7 +33,8 @@ pub fn edges_of_shared_state<S: Copy + Ord>(
     let device = |one: &SharedUse<'_>| program.statements[one.statement].device;
     for uses in uses.values_mut() {
         if uses.iter().any(|one| device(one) != device(&uses[0])) {
-            uses.iter_mut().for_each(|one| one.effect = Effect::Ordered);
+            let updates = uses.iter_mut().filter(|one| one.effect != Effect::Reads);
+            updates.for_each(|one| one.effect = Effect::Ordered);
         }
     }
     uses.retain(|_, uses| {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DeviceSlice, DriverError,
-    SyncOnDrop, ValidAsZeroBits, sys,
+    CudaContext, CudaSlice, CudaStream, CudaView, DevicePtr, DevicePtrMut, DeviceRepr, DeviceSlice,
+    DriverError, SyncOnDrop, ValidAsZeroBits, sys,
 };
 
 use crate::context;
@@ -18,6 +18,7 @@ use crate::waits::{OwnedEvent, lasting_stream};
 
 use super::ledger::{Ledger, TrackedBuffer, User};
 use super::managed_state::ManagedState;
+use super::multicast::MappedElements;
 
 /// Device memory with shared ownership. Any number of execs can bind it, for reads and writes.
 ///
@@ -35,8 +36,9 @@ pub struct Buffer<T> {
 /// The memory that a buffer shares with its clones.
 struct BufferMemory<T> {
     tracked: Arc<TrackedBuffer>,
+    address: u64,
     /// Leaked if nothing can wait for its uses.
-    slice: DropOrLeak<BufferElements<T>>,
+    elements: DropOrLeak<BufferElements<T>>,
     stays: Arc<AtomicBool>,
 }
 
@@ -46,24 +48,34 @@ enum BufferElements<T> {
     Cudarc(OwnedBuffer<T>),
     /// Freed by the host.
     Managed(ManagedMemory<T>),
+    /// A part of memory for multicast objects, or of a mapping. Their owner waits for its uses.
+    Mapped(MappedElements<T>),
 }
 
-impl<T> Deref for BufferElements<T> {
-    type Target = CudaSlice<T>;
-
-    fn deref(&self) -> &CudaSlice<T> {
+impl<T> BufferElements<T> {
+    fn view(&self) -> CudaView<'_, T> {
         match self {
-            BufferElements::Cudarc(slice) => slice,
-            BufferElements::Managed(slice) => slice,
+            BufferElements::Cudarc(slice) => slice.as_view(),
+            BufferElements::Managed(slice) => slice.as_view(),
+            BufferElements::Mapped(elements) => elements.view(),
+        }
+    }
+
+    fn stream(&self) -> &Arc<CudaStream> {
+        match self {
+            BufferElements::Cudarc(slice) => slice.stream(),
+            BufferElements::Managed(slice) => slice.stream(),
+            BufferElements::Mapped(elements) => elements.stream(),
         }
     }
 }
 
 impl<T> Drop for BufferMemory<T> {
     fn drop(&mut self) {
-        let over = match &*self.slice {
+        let over = match &*self.elements {
             BufferElements::Cudarc(slice) => self.tracked.end(&lasting_stream(slice.stream())),
             BufferElements::Managed(_) => self.tracked.end_on_host(),
+            BufferElements::Mapped(_) => true,
         };
         self.stays.store(!over, Ordering::Relaxed);
     }
@@ -89,10 +101,8 @@ impl<T> Buffer<T> {
         let user = User::new(made);
         user.used(&mut ledger.lock(), &owner, true);
         user.end();
-        Ok(Buffer::from_parts(
-            TrackedBuffer::new(ledger, ctx, address, user),
-            BufferElements::Cudarc(OwnedBuffer::new(slice)),
-        ))
+        let tracked = Arc::new(TrackedBuffer::new(ledger, ctx, user));
+        Ok(Buffer::from_parts(tracked, address, BufferElements::Cudarc(OwnedBuffer::new(slice))))
     }
 
     /// Returns the buffer of new managed memory. The only use so far may be the work in `stream`.
@@ -102,27 +112,27 @@ impl<T> Buffer<T> {
         memory: ManagedMemory<T>,
         managed_state: ManagedState,
     ) -> Result<Buffer<T>> {
-        let ctx = stream.context();
-        let ledger = Ledger::shared(driver);
-        let made = Arc::new(OwnedEvent::new(driver, ctx)?);
-        driver.record(made.raw(), Stream::from_cudarc(stream))?;
-        let user = User::new(made);
-        user.used(&mut ledger.lock(), stream, true);
-        user.end();
-        let mut tracked = TrackedBuffer::new(ledger, ctx.clone(), managed_state.address, user);
+        let address = managed_state.address;
+        let mut tracked = TrackedBuffer::used_by(driver, stream)?;
         tracked.managed_state = Some(managed_state);
-        Ok(Buffer::from_parts(tracked, BufferElements::Managed(memory)))
+        Ok(Buffer::from_parts(Arc::new(tracked), address, BufferElements::Managed(memory)))
     }
 
-    fn from_parts(tracked: TrackedBuffer, elements: BufferElements<T>) -> Buffer<T> {
-        let (tracked, stays) = (Arc::new(tracked), Arc::<AtomicBool>::default());
-        let slice = DropOrLeak::new(elements, stays.clone());
-        Buffer { memory: Arc::new(BufferMemory { tracked, slice, stays }) }
+    /// Returns a buffer of elements of memory that outlives it.
+    pub(super) fn from_mapped(elements: MappedElements<T>) -> Buffer<T> {
+        let (tracked, address) = (elements.tracked().clone(), elements.address());
+        Buffer::from_parts(tracked, address, BufferElements::Mapped(elements))
+    }
+
+    fn from_parts(tracked: Arc<TrackedBuffer>, address: u64, elements: BufferElements<T>) -> Buffer<T> {
+        let stays = Arc::<AtomicBool>::default();
+        let elements = DropOrLeak::new(elements, stays.clone());
+        Buffer { memory: Arc::new(BufferMemory { tracked, address, elements, stays }) }
     }
 
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
-        self.slice().len()
+        self.elements().len()
     }
 
     /// Returns true if it has no elements.
@@ -132,17 +142,17 @@ impl<T> Buffer<T> {
 
     /// Returns the size in bytes.
     pub fn num_bytes(&self) -> usize {
-        self.slice().num_bytes()
+        self.elements().num_bytes()
     }
 
     /// Returns the context of the memory.
     pub fn context(&self) -> &Arc<CudaContext> {
-        self.slice().context()
+        self.stream().context()
     }
 
     /// Returns the stream on which the memory is freed.
     pub fn stream(&self) -> &Arc<CudaStream> {
-        self.slice().stream()
+        self.memory.elements.stream()
     }
 
     /// Returns true if both share the same memory.
@@ -150,8 +160,21 @@ impl<T> Buffer<T> {
         Arc::ptr_eq(&self.memory, &other.memory)
     }
 
-    pub(crate) fn slice(&self) -> &CudaSlice<T> {
-        &self.memory.slice
+    /// Returns the elements, without order.
+    pub(super) fn elements(&self) -> CudaView<'_, T> {
+        self.memory.elements.view()
+    }
+
+    pub(crate) fn address(&self) -> u64 {
+        self.memory.address
+    }
+
+    /// Returns the elements if they are memory for multicast objects, or a mapping.
+    pub(super) fn mapped(&self) -> Option<&MappedElements<T>> {
+        match &*self.memory.elements {
+            BufferElements::Mapped(elements) => Some(elements),
+            BufferElements::Cudarc(_) | BufferElements::Managed(_) => None,
+        }
     }
 
     pub(crate) fn tracked(&self) -> &Arc<TrackedBuffer> {

@@ -6,11 +6,12 @@ use cudarc::driver::{CudaStream, DeviceRepr};
 
 use crate::context;
 use crate::cuda::{self, Stream};
-use crate::error::{Error, Result};
+use crate::error::{Error, MulticastFault, Result};
 use crate::watch;
 
 use super::buffer::{Buffer, cudarc_result, refuse_capture};
 use super::ledger::{LoanKind, TrackedBuffer};
+use super::multicast::MappedElements;
 use super::view::{DeviceView, DeviceViewMut, MutableElements, ViewMemory};
 
 impl<T> Buffer<T> {
@@ -52,6 +53,9 @@ impl<T> Buffer<T> {
         lent: LoanKind,
     ) -> Result<StreamLoan<'b>> {
         let (driver, tracked) = (cuda::driver()?, &**self.tracked());
+        if self.mapped().is_some_and(MappedElements::is_mapping) {
+            return Err(Error::Multicast(MulticastFault::NotForCopies));
+        }
         if **stream.context() != **self.context() {
             return Err(Error::BufferOfOtherContext);
         }
@@ -78,13 +82,12 @@ impl<T> Buffer<T> {
     }
 
     pub(crate) fn view<'v>(&'v self, source: ViewMemory<'v>) -> DeviceView<'v, T> {
-        let view = self.slice().as_view();
-        DeviceView { source, address: self.tracked().address, view, buffer: Some(self) }
+        DeviceView { source, address: self.address(), view: self.elements(), buffer: Some(self) }
     }
 
     pub(crate) fn view_mut<'v>(&'v self, source: ViewMemory<'v>) -> DeviceViewMut<'v, T> {
-        let view = MutableElements::Buffer(self.slice().as_view());
-        DeviceViewMut { source, address: self.tracked().address, view, buffer: Some(self) }
+        let view = MutableElements::Buffer(self.elements());
+        DeviceViewMut { source, address: self.address(), view, buffer: Some(self) }
     }
 }
 

@@ -111,6 +111,22 @@ impl Ledger {
         };
         self.returned.wait_while(self.lock(), copied).unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Lends buffers, all or none.
+    pub fn begin_loans(&self, buffers: &[&TrackedBuffer], lent: LoanKind) -> Result<()> {
+        let mut generation = self.lock_with(buffers.iter().copied());
+        if buffers.iter().any(|buffer| buffer.entries().lent.is_some()) {
+            return Err(Error::BufferLentTwice);
+        }
+        generation.lent += buffers.len();
+        for buffer in buffers {
+            let mut entries = buffer.entries();
+            entries.lent = Some(lent);
+            // No guards exist without a loan.
+            entries.uses.prune(self.driver);
+        }
+        Ok(())
+    }
 }
 
 impl Generation {
@@ -322,7 +338,6 @@ pub(crate) struct TrackedBuffer {
     pub ledger: Arc<Ledger>,
     /// The context of the memory.
     ctx: Arc<CudaContext>,
-    pub address: u64,
     /// The state of managed memory. `None` for other memory.
     pub managed_state: Option<ManagedState>,
     entries: Mutex<BufferEntries>,
@@ -348,15 +363,21 @@ impl BufferEntries {
 
 impl TrackedBuffer {
     /// Returns a buffer whose first use is a write by `user`.
-    pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, address: u64, user: User) -> TrackedBuffer {
+    pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, user: User) -> TrackedBuffer {
         let list = vec![LedgerEntry { user: Arc::new(user), wrote: true }];
-        TrackedBuffer {
-            ledger,
-            ctx,
-            address,
-            managed_state: None,
-            entries: Mutex::new(BufferEntries { list, ..BufferEntries::default() }),
-        }
+        let entries = Mutex::new(BufferEntries { list, ..BufferEntries::default() });
+        TrackedBuffer { ledger, ctx, managed_state: None, entries }
+    }
+
+    /// Returns a buffer whose only use so far is the work in `stream`.
+    pub fn used_by(driver: &'static Driver, stream: &Arc<CudaStream>) -> Result<TrackedBuffer> {
+        let (ledger, ctx) = (Ledger::shared(driver), stream.context());
+        let made = Arc::new(OwnedEvent::new(driver, ctx)?);
+        driver.record(made.raw(), Stream::from_cudarc(stream))?;
+        let user = User::new(made);
+        user.used(&mut ledger.lock(), stream, true);
+        user.end();
+        Ok(TrackedBuffer::new(ledger, ctx.clone(), user))
     }
 
     fn entries(&self) -> MutexGuard<'_, BufferEntries> {
@@ -473,16 +494,7 @@ impl TrackedBuffer {
     }
 
     pub fn begin_loan(&self, lent: LoanKind) -> Result<()> {
-        let mut generation = self.ledger.lock_with(std::iter::once(self));
-        let mut entries = self.entries();
-        if entries.lent.is_some() {
-            return Err(Error::BufferLentTwice);
-        }
-        generation.lent += 1;
-        entries.lent = Some(lent);
-        // No guards exist without a loan.
-        entries.uses.prune(self.ledger.driver);
-        Ok(())
+        self.ledger.begin_loans(&[self], lent)
     }
 
     /// Ends the loan. Uses outside the current generation's stream start a new generation.

@@ -98,7 +98,7 @@ impl<T: DeviceRepr> Managed<T> {
     fn zero(&self, driver: &Driver, stream: &Arc<CudaStream>) -> Result<()> {
         let _lent = self.buffer.lend(stream, true, LoanKind::ForCopy)?;
         let bytes = wide(self.num_bytes());
-        Ok(driver.zero(self.buffer.tracked().address, bytes, Stream::from_cudarc(stream))?)
+        Ok(driver.zero(self.buffer.address(), bytes, Stream::from_cudarc(stream))?)
     }
 
     /// Allocates memory and copies `elements` into it.
@@ -184,7 +184,7 @@ impl<T> Managed<T> {
     /// attached to a stream or to the host.
     pub fn host(&self) -> Result<HostView<'_, T>> {
         let lent = self.lend_to_host(false)?;
-        Ok(HostView { elements: host_elements(self.tracked().address, self.len()), _lent: lent })
+        Ok(HostView { elements: host_elements(self.buffer.address(), self.len()), _lent: lent })
     }
 
     /// Waits for all uses in flight, and returns a mutable view of the elements for the host.
@@ -194,7 +194,7 @@ impl<T> Managed<T> {
     /// Same as [`Managed::host`].
     pub fn host_mut(&mut self) -> Result<HostViewMut<'_, T>> {
         let lent = self.lend_to_host(true)?;
-        Ok(HostViewMut { elements: host_elements_mut(self.tracked().address, self.len()), _lent: lent })
+        Ok(HostViewMut { elements: host_elements_mut(self.buffer.address(), self.len()), _lent: lent })
     }
 
     fn lend_to_host(&self, write: bool) -> Result<HostLoan<'_>> {
@@ -209,7 +209,7 @@ impl<T> Managed<T> {
             synchronize_devices_without_concurrent_access(driver)?;
         }
         if let Some(simulator) = Simulator::get() {
-            simulator.touch(tracked.address, wide(self.num_bytes()), write);
+            simulator.touch(self.buffer.address(), wide(self.num_bytes()), write);
         }
         Ok(loan)
     }

@@ -5,23 +5,31 @@
 //!
 //! - `object`: the object, its devices and its bindings; `memory`: memory that can be bound; `binding`: bound
 //!   memory; `mapping`: addresses of the object;
-//! - `uses`: the order of reads and writes by several threads;
+//! - `mapped`: mapped memory whose uses the ledger orders; `multimem`: the elements of a mapping; `arguments`: both
+//!   as arguments of graphs; `reached`: the memory behind an operand;
 //! - `team`: one thread per device, which synchronise before each step that may block;
 //! - `forming`, `complete`: the states of an object.
 
+mod arguments;
 mod binding;
 mod complete;
 mod forming;
+mod mapped;
 mod mapping;
 mod memory;
+mod multimem;
 mod object;
+mod reached;
 mod team;
-mod uses;
 
 pub use binding::Binding;
 pub use complete::Complete;
 pub use forming::Forming;
+pub(crate) use mapped::MappedElements;
 pub use mapping::Mapping;
 pub use memory::Memory;
-pub use object::{Granularity, granularity, is_supported};
+pub(crate) use multimem::is_multimem;
+pub use multimem::{Multimem, MultimemElement};
+pub use object::{Granularity, allow_on_hardware, granularity, is_supported};
+pub(crate) use reached::{CommonBytes, ReachedMemory};
 pub use team::{Member, team};

@@ -33,6 +33,7 @@ use crate::waits::{OwnedEvent, SideStream, lasting_stream};
 use super::hint::Hint;
 use super::ledger::TrackedBuffer;
 use super::managed_state::ManagedState;
+use super::multicast::ReachedMemory;
 use super::output::OutputSlot;
 use super::uses::ViewUses;
 
@@ -72,6 +73,8 @@ pub(crate) struct Operand {
     pub output: Option<Arc<OutputSlot>>,
     /// The bound [`Buffer`](super::Buffer), whose ledger orders the launches of all execs.
     pub shared: Option<Arc<TrackedBuffer>>,
+    /// The physical memory behind it, if that may be bound to multicast objects.
+    pub reached: Option<Arc<ReachedMemory>>,
     /// The uses through views that the exec has returned.
     pub view_uses: Arc<ViewUses>,
     /// The hints of its argument.
@@ -99,6 +102,7 @@ impl Operand {
             slot: None,
             output: None,
             shared: None,
+            reached: None,
             view_uses: Arc::default(),
             hints: Cow::Borrowed(&[]),
         }
@@ -106,6 +110,16 @@ impl Operand {
 
     pub fn managed_state(&self) -> Option<&ManagedState> {
         self.shared.as_ref()?.managed_state.as_ref()
+    }
+
+    /// Returns true if it is a mapped multicast object.
+    pub fn is_mapping(&self) -> bool {
+        self.reached.as_ref().is_some_and(|reached| reached.object().is_some())
+    }
+
+    /// Returns the [`Buffer`](super::Buffer)s that a use of it uses.
+    pub fn tracked(&self) -> impl Iterator<Item = &Arc<TrackedBuffer>> {
+        self.shared.iter().chain(self.reached.iter().flat_map(|reached| reached.tracked()))
     }
 
     /// Adds an exec to the users of a borrowed output. `done` records the exec's last launch.

@@ -59,9 +59,9 @@ impl Drop for SharedBuffers {
 impl SharedBuffers {
     /// Returns the buffers of operands. The first operand has index `first`.
     fn buffers_of(first: usize, operands: &[Operand]) -> impl Iterator<Item = SharedBuffer> {
-        (first..).zip(operands).filter_map(|(argument, operand)| {
-            let tracked = operand.shared.clone()?;
-            Some(SharedBuffer { tracked, argument, write: operand.exclusive })
+        (first..).zip(operands).flat_map(|(argument, operand)| {
+            let write = operand.exclusive;
+            operand.tracked().map(move |tracked| SharedBuffer { tracked: tracked.clone(), argument, write })
         })
     }
 

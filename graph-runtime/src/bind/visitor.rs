@@ -265,12 +265,15 @@ impl<'v> Visitor<'v> {
 
     /// Adds a buffer that other execs may use between launches.
     pub(crate) fn buffer<T>(&mut self, buffer: &Buffer<T>, exclusive: bool) {
-        let tracked = buffer.tracked();
-        let operand = Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), false, exclusive);
+        let (tracked, reached) = (buffer.tracked(), buffer.reached());
+        let operand = Operand::new::<T>(MemoryKind::Device, buffer.address(), buffer.len(), false, exclusive);
         // Managed memory is valid on all devices, whatever context it was allocated in.
         let everywhere = tracked.managed_state.is_some().then_some(Device::FIRST);
-        let device = self.device_of(buffer.context()).or(everywhere);
-        self.found.push(Operand { device, shared: Some(tracked.clone()), ..operand });
+        let device = match reached.as_ref().and_then(|reached| reached.object()) {
+            Some(object) => self.contexts.position(|ctx| object.has_device(ctx)),
+            None => self.device_of(buffer.context()).or(everywhere),
+        };
+        self.found.push(Operand { device, shared: Some(tracked.clone()), reached, ..operand });
     }
 
     /// Records the error for memory that cannot be bound.

@@ -21,6 +21,7 @@ mod plan;
 mod profile;
 mod program;
 
+pub(crate) use arguments::aliases::{Alias, Aliases, check_mappings};
 pub(crate) use arguments::answers::BodyEvaluator;
 pub use arguments::body::{Body, Sets};
 pub(crate) use arguments::checks::{

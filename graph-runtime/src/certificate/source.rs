@@ -1,6 +1,6 @@
 //! The half of a certificate that describes the program: statements in program order with their accesses.
-//! Accesses are the declared ones, with byte ranges and effects; module variables and loop records are hidden
-//! state. The order that the user gave is added as pairs of statements.
+//! Accesses are the declared ones, with byte ranges and effects; module variables, loop records and bytes that two
+//! arguments have in common are hidden state. The order that the user gave is added as pairs of statements.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,7 @@ use cuweave_core::ir::{
 use cuweave_core::kind::Fence;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
+use crate::build::Alias;
 use crate::cuda;
 use crate::kernels::{AtomicUpdates, LaunchRecord, Module, Param, ParamKind};
 use crate::statements::{StatementRecordExt, element};
@@ -74,6 +75,8 @@ impl CertificateBuilder<'_> {
         let numbering = Numbering::new(program);
         let mut memories: Vec<c::Memory> =
             program.buffers.ids().map(|buffer| self.memory(&numbering, buffer)).collect();
+        let aliases = memories.len();
+        memories.extend(self.aliases());
         let mut states: BTreeMap<HiddenState<'_>, usize> = BTreeMap::new();
         let mut statements = Vec::with_capacity(numbering.statements.len());
         let functions = self.definition.flat.checked.functions();
@@ -81,6 +84,7 @@ impl CertificateBuilder<'_> {
             let statement = &program.statements[id];
             let record = &self.built.state.records[id];
             let mut accesses = self.accesses(id);
+            let aliased = self.aliased(&accesses, aliases);
             let mut state = |state: HiddenState<'static>, effect: c::Effect| {
                 let memory = *states.entry(state).or_insert_with(|| {
                     let name = match state {
@@ -104,6 +108,7 @@ impl CertificateBuilder<'_> {
             if let Some(own) = counted.position(|counted| [counted.condition, counted.join].contains(&id)) {
                 state(HiddenState::Record(own), c::Effect::Modify);
             }
+            accesses.extend(aliased);
             statements.push(c::Statement {
                 name: statement.name.to_string(),
                 line: statement.line,
@@ -160,6 +165,32 @@ impl CertificateBuilder<'_> {
             origin,
             returned: program.outputs.contains(&buffer),
         }
+    }
+
+    /// Returns the bytes that two arguments have in common, each as state that both are views of.
+    fn aliases(&self) -> impl Iterator<Item = c::Memory> {
+        self.definition.aliases.list.iter().map(|alias| {
+            let name = alias.names(self.definition.program()).join(" and ");
+            c::Memory { name, bytes: alias.bytes(), origin: c::Origin::State, returned: false }
+        })
+    }
+
+    /// Returns the accesses of a statement to the bytes that two arguments have in common, the first of which are
+    /// memory `first`. `accesses` are those to buffers.
+    fn aliased(&self, accesses: &[c::Access], first: usize) -> Vec<c::Access> {
+        let aliases = (first..).zip(&self.definition.aliases.list);
+        let of = |(memory, alias): (usize, &Alias)| {
+            let parts = accesses.iter().filter_map(move |access| {
+                let (lo, hi) = alias.part(BufferId::new(access.memory), access.lo, access.hi)?;
+                let effect = match &access.effect {
+                    effect @ (c::Effect::Read | c::Effect::Update(_)) => effect.clone(),
+                    c::Effect::Write | c::Effect::MayWrite | c::Effect::Modify => c::Effect::Modify,
+                };
+                Some(c::Access { memory, lo, hi, effect })
+            });
+            parts.collect::<Vec<_>>()
+        };
+        aliases.flat_map(of).collect()
     }
 
     /// Returns the accesses of a statement, without the ones in its body.

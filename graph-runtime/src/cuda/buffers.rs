@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cudarc::driver::{
-    CudaSlice, CudaStream, DriverError, HostSlice, PinnedHostSlice, SyncOnDrop, ValidAsZeroBits,
+    CudaSlice, CudaStream, CudaView, DriverError, HostSlice, PinnedHostSlice, SyncOnDrop, ValidAsZeroBits,
 };
 use cuweave_core::index::wide;
 
@@ -123,6 +123,19 @@ impl<T> UnownedBuffer<T> {
     /// forgotten.
     pub fn lend(&mut self) -> BorrowedBuffer<T> {
         BorrowedBuffer(NonNull::from(&mut *self.0))
+    }
+}
+
+impl UnownedBuffer<u8> {
+    /// Returns `len` elements, starting at a byte; none if they are out of bounds. Unless every bit pattern is a
+    /// valid `T`, they must not be copied to the host.
+    pub fn elements<T>(&self, offset: u64, len: usize) -> CudaView<'_, T> {
+        let whole = self.0.as_view();
+        let part = whole.try_slice(host_size(offset)..).unwrap_or_else(|| whole.slice(..0));
+        let fits = wide(len).saturating_mul(wide(size_of::<T>())) <= wide(part.len());
+        // SAFETY: the elements are in bounds; their values are up to the caller.
+        let elements = unsafe { part.transmute(if fits { len } else { 0 }) };
+        elements.unwrap_or_else(|| unreachable!("no elements fit into no bytes"))
     }
 }
 

@@ -135,6 +135,7 @@ pub struct MappedRange {
     start: u64,
     bytes: u64,
     mapped: bool,
+    leaked: bool,
 }
 
 impl MappedRange {
@@ -144,7 +145,8 @@ impl MappedRange {
         let (driver, size) = (of.driver, host_size(bytes));
         let mut start = 0;
         call!(driver, cuMemAddressReserve(&mut start, size, host_size(align), 0, 0))?;
-        let mut made = MappedRange { driver, ctx: of.ctx.clone(), start, bytes, mapped: false };
+        let mut made =
+            MappedRange { driver, ctx: of.ctx.clone(), start, bytes, mapped: false, leaked: false };
         driver.relaxed(|| call!(driver, cuMemMap(start, size, 0, of.raw, 0)))?;
         made.mapped = true;
         let access: Vec<DeviceAccess> =
@@ -156,6 +158,18 @@ impl MappedRange {
     /// Returns the first address.
     pub fn address(&self) -> u64 {
         self.start
+    }
+
+    /// Gives a further device access to the mapping.
+    pub fn give_access(&self, device: c_int) -> Outcome<()> {
+        let (driver, size) = (self.driver, host_size(self.bytes));
+        let access = DeviceAccess::for_device(device);
+        driver.relaxed(|| call!(driver, cuMemSetAccess(self.start, size, &raw const access, 1)))
+    }
+
+    /// Keeps the mapping for the rest of the process, since work that uses it may be in flight.
+    pub fn leak(&mut self) {
+        self.leaked = true;
     }
 
     /// Zeroes the whole mapping, and waits for that.
@@ -206,7 +220,10 @@ impl MappedRange {
 
 impl Drop for MappedRange {
     fn drop(&mut self) {
-        let MappedRange { driver, ref ctx, start, bytes, mapped } = *self;
+        let MappedRange { driver, ref ctx, start, bytes, mapped, leaked } = *self;
+        if leaked {
+            return;
+        }
         let unmapped = if mapped { driver.relaxed(|| driver.unmap(start, bytes)) } else { Ok(()) };
         let freed = driver.free_addresses(start, bytes);
         unmapped.and(freed).unwrap_or_else(|failure| record(ctx, failure));

@@ -61,6 +61,9 @@ pub enum SetterFault {
         /// The buffer.
         buffer: String,
     },
+    /// Memory that shares other bytes with a mapped multicast object of the graph than at build.
+    #[error("shares other bytes with a mapped multicast object than when the graph was built")]
+    OtherViews,
     /// A taken-over output at another address than the one that the graph frees.
     #[error(
         "is freed by a node of the graph, which keeps the address of the output that the graph was built for"

@@ -1,5 +1,7 @@
 //! The faults of multicast objects.
 
+use cuweave_core::location::SourceLocation;
+
 /// The reason why a multicast object cannot be created or used as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -11,6 +13,12 @@ pub enum MulticastFault {
         /// The ordinal of the device.
         device: usize,
     },
+    /// A real device, and the program has not allowed multicast objects of real devices.
+    #[error(
+        "multicast objects of real devices are not allowed: cuweave has used them only on the simulated driver\n  \
+            = help: a program that uses them on hardware first calls `cuweave::multicast::allow_on_hardware()`"
+    )]
+    NotAllowed,
     /// A team without devices.
     #[error("a multicast object needs at least one device")]
     NoDevices,
@@ -107,6 +115,67 @@ pub enum MulticastFault {
         device: usize,
         /// The first such offset.
         offset: u64,
+    },
+    /// Memory that is unbound while an exec or graph uses it through a mapping.
+    #[error(
+        "{bytes} bytes from {offset} on of the multicast object are in use by a graph: drop the graph first"
+    )]
+    #[non_exhaustive]
+    InUse {
+        /// The offset in the object.
+        offset: u64,
+        /// The size of the part in bytes.
+        bytes: u64,
+    },
+    /// A copy from or to a part of a mapping, or a view for one.
+    #[error(
+        "elements of a mapped multicast object are not copied: copy from and to the `Memory` of each device"
+    )]
+    NotForCopies,
+    /// A statement other than a launch or a library call uses elements of a mapping.
+    #[error(
+        "`{buffer}` is a mapped multicast object, which only kernels can use: the driver does not officially support \
+            copies and fills of its addresses\n  = help: copy or fill the `Memory` of each device"
+    )]
+    #[non_exhaustive]
+    NotByKernel {
+        /// The argument.
+        buffer: String,
+    },
+    /// A buffer with elements `Multimem<T>` that is not a mapping.
+    #[error(
+        "`{buffer}` has elements of type `Multimem<_>`, but is not a mapped multicast object: bind a `Mapping`, or a \
+            slice of one"
+    )]
+    #[non_exhaustive]
+    NotMapped {
+        /// The buffer.
+        buffer: String,
+    },
+    /// One statement uses the same memory by two arguments, and may write it.
+    #[error(
+        "`{first}` and `{second}` are the same memory, and one of them may be written: one launch cannot take both"
+    )]
+    #[non_exhaustive]
+    SameMemory {
+        /// One argument.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+    /// In explicit order, two statements use the same memory by two arguments, one of them writes it, and nothing
+    /// orders them.
+    #[error(
+        "`{first}` and `{second}` are the same memory, which {earlier} uses too, but nothing orders the two"
+    )]
+    #[non_exhaustive]
+    Unordered {
+        /// One argument.
+        first: String,
+        /// The other one.
+        second: String,
+        /// The earlier statement.
+        earlier: Box<SourceLocation>,
     },
     /// The system has no resources left for the binding (`CUDA_ERROR_OUT_OF_MEMORY`,
     /// `CUDA_ERROR_MULTICAST_RESOURCE_FULL`).

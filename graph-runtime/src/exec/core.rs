@@ -193,9 +193,9 @@ impl Core {
         refused: Option<LeftAlone>,
     ) -> Result<()> {
         let LaunchState { records, words, .. } = &self.built.state;
-        let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
-        let mut planned =
-            plan(flat, driver, contexts, records, words, modules, PlanOptions { memory, allowed })?;
+        let Definition { flat, driver, contexts, modules, aliases, mappings, .. } = &mut self.definition;
+        let options = PlanOptions { memory, allowed, aliases, mappings };
+        let mut planned = plan(flat, driver, contexts, records, words, modules, options)?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);
         planned.decided.changed = apply_hook(self.definition.program(), &mut planned.operations)?;

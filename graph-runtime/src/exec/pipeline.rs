@@ -11,14 +11,15 @@ use cudarc::driver::CudaContext;
 use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::flattened::{Flattened, SizedProgram};
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{Device, DimId, Program, StatementId, StatementKind};
+use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
 use cuweave_core::table::Table;
 
 use crate::bind::{Operand, Operands, Owners, Visitor};
 use crate::build::{
-    Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints, apply_hook,
-    check_devices, check_host_statements, check_operands, check_overlap, check_recursion, flattened, plan,
+    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
+    apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
+    check_recursion, flattened, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -94,7 +95,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
     check_devices(program, &dims, contexts.len())?;
     let mut owners = Owners::default();
-    let operands = operands(program, &dims, &contexts, args, &mut owners)?;
+    let operands = operands(&flat, &dims, &contexts, args, &mut owners)?;
+    let aliases = Aliases::new(program, &dims, &operands.iter().collect::<Vec<_>>());
+    aliases.check_statements(&flat)?;
+    let mapped = program.buffers.ids().zip(&operands).filter(|(_, operand)| operand.is_mapping());
+    let mappings: Vec<BufferId> = mapped.map(|(buffer, _)| buffer).collect();
     let peers = Peers::find(program, driver, &contexts, &operands)?;
     driver.enter(Context::from_cudarc(ctx))?;
 
@@ -117,7 +122,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
     driver.enter(Context::from_cudarc(ctx))?;
     let evaluated = Instant::now();
-    let options = PlanOptions { memory: None, allowed };
+    let options = PlanOptions { memory: None, allowed, aliases: &aliases, mappings: &mappings };
     let mut planned = plan(&flat, driver, &contexts, &records, &words, &mut modules, options)?;
     driver.enter(Context::from_cudarc(ctx))?;
     planned.decided.changed = apply_hook(program, &mut planned.operations)?;
@@ -130,6 +135,8 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         context: Context::from_cudarc(ctx),
         contexts,
         peers,
+        aliases,
+        mappings,
         limits,
         modules,
     };
@@ -156,18 +163,20 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
 /// Returns the checked operands of the arguments, and collects their owning streams.
 fn operands(
-    program: &Program,
+    flat: &Flattened,
     dims: &Vector<DimId, u64>,
     contexts: &Contexts,
     args: &mut dyn BuildArguments,
     owners: &mut Owners,
 ) -> Result<Vec<Operand>> {
+    let program = flat.checked.program();
     let mut visitor = Visitor::new(contexts, owners);
     args.operands(&mut visitor);
     let operands = visitor.finish()?;
     check_operands(program, dims, 0, &operands)?;
     check_overlap(program, dims, &operands)?;
     check_host_statements(program, 0, &operands)?;
+    check_mappings(flat, &operands)?;
     Ok(operands)
 }
 

@@ -18,8 +18,9 @@ use cuweave_core::settable_bounds::BoundUpdate;
 use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Visitor};
 use crate::build::annotate;
 use crate::build::{
-    Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated, check_host_statements,
-    check_member, check_moved_ranges, check_new_overlap, check_operands, check_same_devices,
+    Aliases, Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated,
+    check_host_statements, check_member, check_moved_ranges, check_new_overlap, check_operands,
+    check_same_devices,
 };
 use crate::context;
 use crate::error::{
@@ -238,6 +239,7 @@ impl Core {
         }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         core.check_new_devices(first, &new)?;
+        core.check_new_aliases(first, &new)?;
         if core.built.state.hosts.has_statements() {
             check_host_statements(core.definition.program(), first, &new)?;
         }
@@ -273,6 +275,25 @@ impl Core {
             .collect();
         core.operands.rebind(first, old.len());
         Ok(old)
+    }
+
+    /// Checks that new operands have the same bytes in common with mapped multicast objects as the ones that they
+    /// replace.
+    fn check_new_aliases(&self, first: usize, new: &[Operand]) -> Result<()> {
+        let Definition { mappings, aliases, dims, .. } = &self.definition;
+        if mappings.is_empty() {
+            return Ok(());
+        }
+        let (before, rest) = self.operands.list.split_at(first);
+        let operands: Vec<&Operand> = before.iter().chain(new).chain(&rest[new.len()..]).collect();
+        let program = self.definition.program();
+        match Aliases::new(program, dims, &operands) == *aliases {
+            true => Ok(()),
+            false => {
+                let at = at_buffer(program, BufferId::new(first));
+                Err(Error::BuildAgain { at, reason: SetterFault::OtherViews })
+            }
+        }
     }
 
     /// Checks that new operands lie on the same devices as the ones they replace, and enables access from the

@@ -1,12 +1,13 @@
 //! [`Binding`]: memory that is bound to a range of a multicast object.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard};
 
-use crate::cuda::{BindFailure, Failure, record};
+use crate::cuda::{BindFailure, Failure, Outcome, record};
 use crate::error::{Error, MulticastFault, Result};
 
 use super::memory::Memory;
-use super::object::{BoundMemory, BoundRange, Object, check_aligned, check_inside, fault};
+use super::object::{BoundEntry, BoundRange, Object, check_aligned, check_inside, fault};
 
 /// How the driver is told which memory to bind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,17 +17,25 @@ pub(super) enum BindMethod {
 }
 
 /// Memory that is bound to a range of a multicast object. Keeps the object and the memory alive.
-/// [`Binding::unbind`] or the drop unbinds exactly the device, offset and size that were bound.
 ///
-/// When it ends, no work that uses these addresses of the object may be in flight. Writes of
-/// [`Mapping`](super::Mapping) never are: they wait.
+/// [`Binding::unbind`] or the drop unbinds exactly the device, offset and size that were bound, after all launches
+/// and copies that use them. While an exec uses a [`Mapping`](super::Mapping) of the object there, the memory stays
+/// bound: the drop of the last such exec unbinds it.
 #[derive(Debug)]
 #[must_use = "the memory is unbound when this is dropped"]
 pub struct Binding {
+    bound: Arc<BoundMemory>,
+}
+
+/// Bound memory. Unbound when dropped.
+#[derive(Debug)]
+pub(crate) struct BoundMemory {
     object: Arc<Object>,
-    memory: Arc<Memory>,
-    part: BoundRange,
-    ended: bool,
+    pub(super) memory: Arc<Memory>,
+    pub(super) part: BoundRange,
+    /// The offset of the bound part in the memory, in bytes.
+    pub(super) at: u64,
+    ended: AtomicBool,
 }
 
 /// Converts a failed binding into the fault that names its reason.
@@ -74,50 +83,65 @@ impl Binding {
         }
         .map_err(named)?;
         let part = BoundRange { device, offset, bytes };
-        bound.push(BoundMemory { part, uses: memory.uses.clone() });
+        let (object, memory, ended) = (object.clone(), memory.clone(), AtomicBool::new(false));
+        let tracked = memory.mapped.tracked.clone();
+        let made = Arc::new(BoundMemory { object: object.clone(), memory, part, at, ended });
+        bound.push(BoundEntry { part, tracked, binding: Arc::downgrade(&made) });
         drop(bound);
-        Ok(Binding { object: object.clone(), memory: memory.clone(), part, ended: false })
+        Ok(Binding { bound: made })
     }
 
     /// Returns the offset in the object, in bytes.
     pub fn offset(&self) -> u64 {
-        self.part.offset
+        self.bound.part.offset
     }
 
     /// Returns the size in bytes.
     pub fn num_bytes(&self) -> u64 {
-        self.part.bytes
+        self.bound.part.bytes
     }
 
     /// Returns the bound memory.
     pub fn memory(&self) -> &Arc<Memory> {
-        &self.memory
+        &self.bound.memory
     }
 
-    fn end(&mut self) -> std::result::Result<(), Failure> {
-        self.ended = true;
-        let mut bound = self.object.bound();
-        if let Some(at) = bound.iter().position(|bound| bound.part == self.part) {
-            bound.swap_remove(at);
-        }
-        self.object.raw.unbind(self.part.device, self.part.offset, self.part.bytes)
-    }
-
-    /// Unbinds the memory and returns it.
+    /// Unbinds the memory and returns it, after all launches and copies that use it.
     ///
     /// # Errors
     ///
-    /// A failed driver call. The memory counts as unbound even then.
-    pub fn unbind(mut self) -> Result<Arc<Memory>> {
-        self.end()?;
-        Ok(self.memory.clone())
+    /// [`MulticastFault::InUse`] if an exec or graph uses a mapping of the object there; the memory is unbound when
+    /// the last of them is dropped. A failed driver call; the memory counts as unbound even then.
+    pub fn unbind(self) -> Result<Arc<Memory>> {
+        let bound = self.bound.object.bound();
+        // Execs get their share under this lock.
+        if Arc::strong_count(&self.bound) > 1 {
+            return fault(MulticastFault::InUse { offset: self.offset(), bytes: self.num_bytes() });
+        }
+        self.bound.end(bound)?;
+        Ok(self.bound.memory.clone())
     }
 }
 
-impl Drop for Binding {
+impl BoundMemory {
+    /// Waits for all uses of the memory and unbinds it.
+    fn end(&self, mut bound: MutexGuard<'_, Vec<BoundEntry>>) -> Outcome<()> {
+        self.ended.store(true, Ordering::Relaxed);
+        if let Some(at) = bound.iter().position(|bound| bound.part == self.part) {
+            bound.swap_remove(at);
+        }
+        if !self.memory.mapped.tracked.end_on_host() {
+            // It stays bound, since work that uses it may be in flight.
+            return Ok(());
+        }
+        self.object.raw.unbind(self.part.device, self.part.offset, self.part.bytes)
+    }
+}
+
+impl Drop for BoundMemory {
     fn drop(&mut self) {
-        if !self.ended
-            && let Err(failure) = self.end()
+        if !self.ended.load(Ordering::Relaxed)
+            && let Err(failure) = self.end(self.object.bound())
         {
             record(&self.memory.ctx, failure);
         }

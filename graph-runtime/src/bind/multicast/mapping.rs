@@ -3,67 +3,116 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DeviceRepr};
+use cudarc::driver::{CudaContext, CudaStream, DeviceRepr};
 
-use crate::bind::buffer::refuse_capture;
-use crate::cuda::MappedRange;
+use crate::bind::buffer::{Buffer, refuse_capture};
+use crate::bind::ledger::TrackedBuffer;
+use crate::cuda::{self, MappedRange};
 use crate::error::Result;
 
+use super::mapped::{CopyLoan, MappedBytes, MappedElements, MappedOwner};
+use super::multimem::{Multimem, MultimemElement};
 use super::object::{Object, bytes_of, check_inside};
-use super::uses::ReachedMemory;
 
-/// An address range of a whole multicast object, accessible to all of its devices. Unmapped when dropped. Keeps
-/// the object alive.
+/// An address range of a whole multicast object, accessible to all of its devices. It keeps the object alive.
+///
+/// `&mapping` and `mapping.slice::<T>(offset, len)?` bind to the arguments `&[Multimem<T>; len]` and
+/// `&mut [Multimem<T>; len]` of any number of graph functions. A use of the argument is a use of the memory that
+/// is bound to the object there, on all devices, and is ordered like one. Each device of the object can run
+/// kernels that use it. The exec keeps the mapping and all bindings there alive.
+///
+/// Unmapped when the value and all execs that use it are dropped. The drop waits for their launches.
 #[derive(Debug)]
 pub struct Mapping {
+    mapped: Arc<MappedObject>,
+}
+
+/// A mapped object. Unmapped when dropped.
+#[derive(Debug)]
+pub(crate) struct MappedObject {
     /// Declared first: it must be dropped before the object.
-    mapped: MappedRange,
-    object: Arc<Object>,
+    pub mapped: MappedBytes,
+    pub(super) object: Arc<Object>,
+}
+
+impl MappedObject {
+    /// Returns true if the object has the device of a context.
+    pub fn has_device(&self, ctx: &CudaContext) -> bool {
+        self.object.check_member(ctx).is_ok()
+    }
 }
 
 impl Mapping {
     /// Maps an object that has all of its devices.
     pub(super) fn new(object: &Arc<Object>) -> Result<Mapping> {
         let devices: Vec<c_int> = object.contexts.iter().map(|ctx| ctx.cu_device()).collect();
-        let mapped = MappedRange::new(&object.raw, object.bytes, object.granularity.minimum, &devices)?;
-        Ok(Mapping { mapped, object: object.clone() })
+        let range = MappedRange::new(&object.raw, object.bytes, object.granularity.minimum, &devices)?;
+        let mapped =
+            MappedBytes::new(cuda::driver()?, &object.contexts[0].default_stream(), range, object.bytes)?;
+        Ok(Mapping { mapped: Arc::new(MappedObject { mapped, object: object.clone() }) })
     }
 
-    /// Returns the first address, for kernels of the caller. They may access it only by `multimem`
-    /// instructions, and only where each device has memory bound. They must be over before a
+    /// Returns the first address, for work of the caller. It may access it only by `multimem` instructions, and
+    /// only where each device has memory bound. Nothing orders that work, and it must be over before a
     /// [`Binding`](super::Binding) there or this mapping ends.
     pub fn address(&self) -> u64 {
-        self.mapped.address()
+        self.mapped.mapped.range.address()
     }
 
     /// Returns the size of the object in bytes.
     pub fn num_bytes(&self) -> u64 {
-        self.object.bytes
+        self.mapped.object.bytes
+    }
+
+    /// Returns `len` elements, starting at an offset in bytes, as a buffer that graphs can bind. It keeps the
+    /// mapping alive. Copies from and to it are errors; see [`Mapping::write`].
+    ///
+    /// # Errors
+    ///
+    /// [`MulticastFault::Empty`](crate::MulticastFault::Empty),
+    /// [`MulticastFault::Outside`](crate::MulticastFault::Outside),
+    /// [`MulticastFault::Misaligned`](crate::MulticastFault::Misaligned) for an offset that is not a multiple of
+    /// the alignment of `T`.
+    pub fn slice<T: MultimemElement>(&self, offset: u64, len: usize) -> Result<Buffer<Multimem<T>>> {
+        let (owner, bytes) = (MappedOwner::Mapping(self.mapped.clone()), self.num_bytes());
+        Ok(MappedElements::part(owner, "the multicast object", offset, len, bytes)?.into_buffer())
+    }
+
+    /// Returns the mapping as elements.
+    pub(super) fn whole<T: MultimemElement>(&self) -> Buffer<Multimem<T>> {
+        let owner = MappedOwner::Mapping(self.mapped.clone());
+        MappedElements::whole(owner, self.num_bytes()).into_buffer()
     }
 
     /// Copies elements from the host to an offset in bytes, in the order of a stream of one of the devices, and
-    /// waits until the memory of every device has them. It is ordered with other writes of the object through
-    /// any mapping, and with uses of the same memory in any thread.
+    /// waits until the memory of every device has them. It comes after all earlier uses of that memory, in any
+    /// thread and through any mapping.
+    ///
+    /// The driver does not officially support copies to addresses of multicast objects. It works on the
+    /// simulated driver; use [`Memory::write`](super::Memory::write) on hardware.
     ///
     /// # Errors
     ///
     /// [`MulticastFault::Unbound`](crate::MulticastFault::Unbound) if a device has no memory bound there;
     /// [`MulticastFault::Outside`](crate::MulticastFault::Outside);
     /// [`MulticastFault::NotInTeam`](crate::MulticastFault::NotInTeam) for a stream of another device; a
-    /// capturing stream; a failed driver call.
+    /// capturing stream; a view of the memory from [`Buffer::with`]; a failed driver call.
     pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
-        self.object.check_member(stream.context())?;
+        let object = &self.mapped.object;
+        object.check_member(stream.context())?;
         let bytes = bytes_of::<T>(elements.len());
-        check_inside("the multicast object", offset, bytes, self.object.bytes)?;
+        check_inside("the multicast object", offset, bytes, object.bytes)?;
         refuse_capture(stream)?;
         if bytes == 0 {
             return Ok(());
         }
-        let bound = self.object.bound();
-        self.object.check_bound(&bound, offset, bytes)?;
+        let bound = object.bound();
+        object.check_bound(bound.iter().map(|bound| &bound.part), offset, bytes)?;
         let reached = bound.iter().filter(|bound| bound.part.overlaps(offset, bytes));
-        let reached = ReachedMemory::new(reached.map(|bound| bound.uses.clone()));
-        let _uses = reached.write();
-        Ok(self.mapped.write(stream, offset, elements)?)
+        let mut reached: Vec<&TrackedBuffer> = reached.map(|bound| &*bound.tracked).collect();
+        reached.sort_by_key(|&tracked| std::ptr::from_ref(tracked));
+        reached.dedup_by_key(|tracked| std::ptr::from_ref(*tracked));
+        let lent = CopyLoan::new(&self.mapped.mapped.tracked.ledger, reached)?;
+        lent.write(stream, || Ok(self.mapped.mapped.range.write(stream, offset, elements)?))
     }
 }

@@ -2,27 +2,33 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DeviceRepr};
 
-use crate::bind::buffer::refuse_capture;
+use crate::bind::buffer::{Buffer, cudarc_result, refuse_capture};
+use crate::bind::ledger::LoanKind;
+use crate::bind::view::ViewMemory;
 use crate::cuda::{self, AnyBits, MappedRange, PhysicalHandle};
 use crate::error::{MulticastFault, Result};
 
+use super::mapped::{CopyLoan, MappedBytes, MappedElements, MappedOwner};
 use super::object::{bytes_of, check_aligned, check_inside, fault};
-use super::uses::UseLock;
 
 /// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped for
 /// access by its device.
 ///
-/// A [`Binding`](super::Binding) keeps it alive. Freed when the last owner is dropped.
+/// `&memory` and `memory.slice::<T>(offset, len)?` bind to the arguments `&[T; len]` and `&mut [T; len]` of any
+/// number of graph functions, like a [`Buffer`]. All uses are ordered, also those through objects that it is
+/// bound to.
+///
+/// A [`Binding`](super::Binding) and an exec that uses it keep it alive. The drop of the last owner waits for all
+/// uses and frees it.
 #[derive(Debug)]
 pub struct Memory {
     /// Declared first: it must be dropped before the memory.
-    pub(super) mapped: MappedRange,
+    pub(crate) mapped: MappedBytes,
     pub(super) raw: PhysicalHandle,
     pub(super) ctx: Arc<CudaContext>,
     pub(super) bytes: u64,
-    pub(super) uses: Arc<UseLock>,
 }
 
 impl Memory {
@@ -43,9 +49,10 @@ impl Memory {
         let granularity = driver.granularity(ctx.cu_device())?;
         check_aligned("the size of the memory", bytes, granularity)?;
         let raw = PhysicalHandle::memory(driver, ctx, bytes)?;
-        let mapped = MappedRange::new(&raw, bytes, 0, &[ctx.cu_device()])?;
-        mapped.zero(stream)?;
-        Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes, uses: Arc::default() }))
+        let range = MappedRange::new(&raw, bytes, 0, &[ctx.cu_device()])?;
+        range.zero(stream)?;
+        let mapped = MappedBytes::new(driver, stream, range, bytes)?;
+        Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes }))
     }
 
     /// Returns the context of its device.
@@ -58,37 +65,103 @@ impl Memory {
         self.bytes
     }
 
-    /// Returns the address on its own device, for kernels of the caller.
+    /// Returns the address on its own device, for work of the caller. Nothing orders that work, and it must be
+    /// over before the memory is dropped.
     pub fn address(&self) -> u64 {
-        self.mapped.address()
+        self.mapped.range.address()
+    }
+
+    /// Returns `len` elements, starting at an offset in bytes, as a buffer that graphs can bind and that
+    /// [`Buffer::with_mut`] gives to other libraries. It keeps the memory alive.
+    ///
+    /// # Errors
+    ///
+    /// [`MulticastFault::Empty`], [`MulticastFault::Outside`], [`MulticastFault::Misaligned`] for an offset that
+    /// is not a multiple of the alignment of `T`.
+    pub fn slice<T: AnyBits>(self: &Arc<Self>, offset: u64, len: usize) -> Result<Buffer<T>> {
+        self.elements(offset, len)
+    }
+
+    /// Returns the memory as elements.
+    pub(super) fn whole<T: AnyBits>(self: Arc<Self>) -> Buffer<T> {
+        let bytes = self.bytes;
+        MappedElements::whole(MappedOwner::Memory(self), bytes).into_buffer()
+    }
+
+    fn elements<T>(self: &Arc<Self>, offset: u64, len: usize) -> Result<Buffer<T>> {
+        let owner = MappedOwner::Memory(self.clone());
+        Ok(MappedElements::part(owner, "the memory", offset, len, self.bytes)?.into_buffer())
+    }
+
+    fn check_copy(&self, stream: &CudaStream, offset: u64, bytes: u64) -> Result<()> {
+        if stream.context().cu_device() != self.ctx.cu_device() {
+            let (device, memory) = (stream.context().ordinal(), self.ctx.ordinal());
+            return fault(MulticastFault::OtherDevice { device, memory });
+        }
+        check_inside("the memory", offset, bytes, self.bytes)?;
+        refuse_capture(stream)
     }
 
     /// Copies `len` elements, starting at an offset in bytes, to the host, in the order of a stream of the
-    /// memory's device, and waits for them. It is ordered with each [`Mapping::write`](super::Mapping::write)
-    /// that reaches the memory, in any thread and through any object.
+    /// memory's device, and waits for them. It comes after all launches and copies that write the memory, in any
+    /// thread and through any object.
     ///
     /// # Errors
     ///
     /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a capturing
-    /// stream; a failed driver call.
+    /// stream; a view of the memory from [`Buffer::with`]; a failed driver call.
     pub fn read<T: AnyBits + Clone>(
         &self,
         stream: &Arc<CudaStream>,
         offset: u64,
         len: usize,
     ) -> Result<Vec<T>> {
-        if stream.context().cu_device() != self.ctx.cu_device() {
-            let (device, memory) = (stream.context().ordinal(), self.ctx.ordinal());
-            return fault(MulticastFault::OtherDevice { device, memory });
+        self.check_copy(stream, offset, bytes_of::<T>(len))?;
+        if bytes_of::<T>(len) == 0 && size_of::<T>() > 0 {
+            return Ok(Vec::new());
         }
-        check_inside("the memory", offset, bytes_of::<T>(len), self.bytes)?;
-        refuse_capture(stream)?;
-        match bytes_of::<T>(len) {
-            0 if size_of::<T>() > 0 => Ok(Vec::new()),
-            _ => {
-                let _uses = self.uses.read();
-                Ok(self.mapped.read(stream, offset, len)?)
-            }
+        let tracked = &*self.mapped.tracked;
+        let _lent = CopyLoan::new(&tracked.ledger, vec![tracked])?;
+        let _use = tracked.try_order_use(stream, false)?;
+        Ok(self.mapped.range.read(stream, offset, len)?)
+    }
+
+    /// Copies elements from the host to an offset in bytes, in the order of a stream of the memory's device, and
+    /// waits for them. It comes after all earlier uses of the memory, also through objects.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Memory::read`].
+    pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
+        self.check_copy(stream, offset, bytes_of::<T>(elements.len()))?;
+        if size_of_val(elements) == 0 {
+            return Ok(());
         }
+        let tracked = &*self.mapped.tracked;
+        let lent = CopyLoan::new(&tracked.ledger, vec![tracked])?;
+        lent.write(stream, || Ok(self.mapped.range.write(stream, offset, elements)?))
+    }
+
+    /// Copies elements of a device to an offset in bytes, in the order of a stream of the memory's device. It
+    /// comes after all earlier uses of the memory, and later uses come after it.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Memory::read`]; an offset that is not a multiple of the alignment of `T`.
+    pub fn copy_from<T>(
+        self: &Arc<Self>,
+        stream: &Arc<CudaStream>,
+        offset: u64,
+        elements: &impl DevicePtr<T>,
+    ) -> Result<()> {
+        self.check_copy(stream, offset, bytes_of::<T>(elements.len()))?;
+        if bytes_of::<T>(elements.len()) == 0 {
+            return Ok(());
+        }
+        let part = self.elements::<T>(offset, elements.len())?;
+        let _lent = part.lend(stream, true, LoanKind::ForCopy)?;
+        let mut view = part.view_mut(ViewMemory::Buffer(part.tracked()));
+        let copied = cuda::driver()?.relaxed(|| stream.memcpy_dtod(elements, &mut view));
+        cudarc_result("cuMemcpyDtoDAsync_v2", copied)
     }
 }

@@ -1,16 +1,18 @@
 //! The multicast object itself: its devices, its granularity, and its bound ranges.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
 use cuweave_core::index::wide;
 
+use crate::bind::ledger::TrackedBuffer;
 use crate::context;
 use crate::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, PhysicalHandle};
 use crate::error::{Error, MulticastFault, Result};
 
-use super::uses::UseLock;
+use super::binding::BoundMemory;
 
 /// The granularity of multicast objects, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +39,14 @@ impl BoundRange {
     }
 }
 
-/// The memory that is bound to a range.
+/// An entry of an object's list of bindings.
 #[derive(Debug)]
-pub(super) struct BoundMemory {
+pub(super) struct BoundEntry {
     pub part: BoundRange,
-    /// The lock that orders the uses of the memory.
-    pub uses: Arc<UseLock>,
+    /// The uses of the memory.
+    pub tracked: Arc<TrackedBuffer>,
+    /// The binding. Gone while its drop waits for the lock of the list.
+    pub binding: Weak<BoundMemory>,
 }
 
 /// A multicast object. Released when dropped.
@@ -53,7 +57,19 @@ pub(super) struct Object {
     pub bytes: u64,
     pub granularity: Granularity,
     added: Mutex<Vec<c_int>>,
-    bound: Mutex<Vec<BoundMemory>>,
+    bound: Mutex<Vec<BoundEntry>>,
+}
+
+/// True if the program allows multicast objects of real devices.
+static ALLOWED_ON_HARDWARE: AtomicBool = AtomicBool::new(false);
+
+/// Allows multicast objects of real devices, for the rest of the process. Without this call they are errors
+/// ([`MulticastFault::NotAllowed`]); the simulated driver needs no call.
+///
+/// cuweave has used multicast objects only on the simulated driver, never on hardware. There the driver waits
+/// without end where a device is missing, and an object takes resources that all processes of the system share.
+pub fn allow_on_hardware() {
+    ALLOWED_ON_HARDWARE.store(true, Ordering::Relaxed);
 }
 
 pub(super) fn fault<T>(fault: MulticastFault) -> Result<T> {
@@ -84,6 +100,9 @@ fn check_devices(contexts: &[Arc<CudaContext>]) -> Result<u32> {
             return fault(MulticastFault::Unsupported { device: ctx.ordinal() });
         }
     }
+    if !context::is_simulated() && !ALLOWED_ON_HARDWARE.load(Ordering::Relaxed) {
+        return fault(MulticastFault::NotAllowed);
+    }
     Ok(u32::try_from(contexts.len()).unwrap_or(u32::MAX))
 }
 
@@ -99,7 +118,8 @@ fn ask(driver: &Driver, devices: u32, bytes: u64) -> Result<Granularity> {
 ///
 /// # Errors
 ///
-/// [`MulticastFault::Unsupported`] if a device does not support multicast objects; the driver is not called
+/// [`MulticastFault::Unsupported`] if a device does not support multicast objects, and
+/// [`MulticastFault::NotAllowed`] for real devices without [`allow_on_hardware`]; the driver is not called
 /// further then. [`MulticastFault::NoDevices`], [`MulticastFault::Repeated`], [`MulticastFault::Empty`]; a
 /// failed driver call.
 pub fn granularity(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Granularity> {
@@ -165,12 +185,17 @@ impl Object {
     }
 
     /// Locks the list of bindings: nothing can be bound or unbound while the guard exists.
-    pub fn bound(&self) -> MutexGuard<'_, Vec<BoundMemory>> {
+    pub fn bound(&self) -> MutexGuard<'_, Vec<BoundEntry>> {
         self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that each device has memory bound to every byte of a range.
-    pub fn check_bound(&self, bound: &[BoundMemory], offset: u64, bytes: u64) -> Result<()> {
+    pub fn check_bound<'b>(
+        &self,
+        bound: impl Iterator<Item = &'b BoundRange> + Clone,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<()> {
         let end = offset.saturating_add(bytes);
         for ctx in &self.contexts {
             let mut at = offset;
@@ -179,7 +204,7 @@ impl Object {
                     && (part.offset..part.offset.saturating_add(part.bytes)).contains(&at)
             };
             while at < end {
-                let Some(part) = bound.iter().map(|bound| &bound.part).find(|part| holds(part, at)) else {
+                let Some(part) = bound.clone().find(|part| holds(part, at)) else {
                     return fault(MulticastFault::Unbound { device: ctx.ordinal(), offset: at });
                 };
                 at = part.offset.saturating_add(part.bytes);

@@ -181,6 +181,10 @@ pub(crate) fn check_operands(
         if !operand.address.is_multiple_of(align) {
             return Err(Error::Misaligned { at: at(), align: buffer.align });
         }
+        if let Some(reached) = &operand.reached {
+            let bytes = needed.saturating_mul(operand.element);
+            reached.check_bound(bytes).map_err(|fault| at_argument(fault, at()))?;
+        }
         if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
             return Err(Error::WrongOutput { at: at(), reason: OutputFault::OtherElements });
         }
@@ -192,6 +196,14 @@ pub(crate) fn check_operands(
         Ok(())
     } else {
         Err(PlanFault::TooManyBuffers(program.name.to_string()).into())
+    }
+}
+
+/// Adds its argument to a fault of a multicast object.
+fn at_argument(error: Error, at: Box<SourceLocation>) -> Error {
+    match error {
+        Error::Multicast(fault) => Error::MulticastArgument { at, fault },
+        error => error,
     }
 }
 

@@ -15,7 +15,8 @@ use cuweave_core::scopes::Scopes;
 use crate::bind::Operand;
 use crate::cuda::Driver;
 use crate::error::{
-    DeviceFault, Error, Inaccessible, ManagedFault, Result, at_attribute, at_buffer, at_statement,
+    DeviceFault, Error, Inaccessible, ManagedFault, MulticastFault, Result, at_attribute, at_buffer,
+    at_statement,
 };
 
 /// The contexts of a graph's devices, indexed by device.
@@ -116,6 +117,11 @@ impl Peers {
                     peers.of.entry(access.buffer).or_default().insert(device);
                     continue;
                 }
+                if let Some(operand) = operand.filter(|operand| operand.is_mapping()) {
+                    check_mapped(program, contexts, id, operand, device)?;
+                    peers.of.entry(access.buffer).or_default().insert(device);
+                    continue;
+                }
                 if copies && operand.is_some_and(|operand| !can_share(operand) && operand.device == closed) {
                     continue;
                 }
@@ -171,9 +177,23 @@ impl Peers {
         if operand.managed_state().is_some() {
             return Ok(());
         }
+        let user = |device: Device| {
+            let uses = |statement: &cuweave_core::ir::Statement| {
+                let access = statement.accesses.iter().any(|access| access.buffer == buffer);
+                access && statement.device == device
+            };
+            program.statements.position(uses).unwrap_or(StatementId::from_u32(0))
+        };
+        if operand.is_mapping() {
+            let check = |&device| check_mapped(program, contexts, user(device), operand, device);
+            return devices.iter().try_for_each(check);
+        }
         for &device in devices.iter().filter(|&&device| *contexts[device] != *contexts[memory]) {
             let reason = if !driver.can_access(&contexts[device], &contexts[memory])? {
                 Some(Inaccessible::NoPeers)
+            } else if let Some(reached) = &operand.reached {
+                reached.give_access(&contexts[device])?;
+                None
             } else if !can_share(operand)
                 || !driver.enable_peer_access(&contexts[device], &contexts[memory], operand.address)?
             {
@@ -182,12 +202,7 @@ impl Peers {
                 None
             };
             if let Some(reason) = reason {
-                let uses = |statement: &cuweave_core::ir::Statement| {
-                    let access = statement.accesses.iter().any(|access| access.buffer == buffer);
-                    access && statement.device == device
-                };
-                let user = program.statements.position(uses).unwrap_or(StatementId::from_u32(0));
-                return Err(no_access(program, user, buffer, memory, reason));
+                return Err(no_access(program, user(device), buffer, memory, reason));
             }
         }
         Ok(())
@@ -208,6 +223,23 @@ impl Peers {
 /// fixed the access.
 fn can_share(operand: &Operand) -> bool {
     operand.output.is_none() && operand.slot.is_none()
+}
+
+/// Checks that a mapped multicast object has the device of a statement that uses it.
+fn check_mapped(
+    program: &Program,
+    contexts: &Contexts,
+    statement: StatementId,
+    operand: &Operand,
+    device: Device,
+) -> Result<()> {
+    match operand.reached.as_ref().and_then(|reached| reached.object()) {
+        Some(object) if !object.has_device(&contexts[device]) => {
+            let fault = MulticastFault::NotInTeam { device: contexts[device].ordinal() };
+            Err(Error::MulticastArgument { at: at_statement(program, statement), fault })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the device that has the memory of a buffer. `None` for host memory.

@@ -1,5 +1,6 @@
 //! The arguments of a build: the bodies of functions, their questions and answers, and the checks.
 
+pub(super) mod aliases;
 pub(super) mod answers;
 pub(super) mod body;
 pub(super) mod checks;

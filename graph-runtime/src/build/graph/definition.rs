@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 use cuweave_core::index::Vector;
-use cuweave_core::ir::{Device, DimId, Program};
+use cuweave_core::ir::{BufferId, Device, DimId, Program};
 
+use crate::build::arguments::aliases::Aliases;
 use crate::build::arguments::devices::{Contexts, Peers};
 use crate::cuda::{Context, Driver, Outcome};
 use crate::kernels::{DeviceLimits, Modules};
@@ -27,6 +28,10 @@ pub(crate) struct Definition {
     pub contexts: Contexts,
     /// The devices that access memory of others.
     pub peers: Peers,
+    /// The bytes that arguments have in common.
+    pub aliases: Aliases,
+    /// The arguments that are mapped multicast objects.
+    pub mappings: Vec<BufferId>,
     /// The limits of each device.
     pub limits: Vector<Device, DeviceLimits>,
     /// The loaded modules and functions.

@@ -10,9 +10,10 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 use cuweave_core::compile::{self, BackendOptions, LaunchFacts};
 use cuweave_core::index::{Vector, narrow};
-use cuweave_core::ir::{Device, Memory, Mode, Statement, StatementId, StatementKind};
+use cuweave_core::ir::{BufferId, Device, Memory, Mode, Program, Statement, StatementId, StatementKind};
 use cuweave_core::launches::{Allowed, Change, LeftAlone};
 
+use crate::build::arguments::aliases::Aliases;
 use crate::build::conditional::setters::early_setters;
 use crate::build::program::{plans, shared_state};
 use crate::cuda::{Driver, Word};
@@ -28,11 +29,15 @@ use super::{fusing, hook};
 pub(crate) type Plan = compile::Plan<BatchedVariant, FusedKernel>;
 
 /// The options of planning.
-pub(crate) struct PlanOptions {
+pub(crate) struct PlanOptions<'p> {
     /// The lowering of allocations. `None` takes the program's.
     pub memory: Option<Memory>,
     /// The permitted changes of launches.
     pub allowed: Allowed,
+    /// The bytes that arguments have in common.
+    pub aliases: &'p Aliases,
+    /// The arguments that are mapped multicast objects.
+    pub mappings: &'p [BufferId],
 }
 
 /// Decides about the launches and plans the graph.
@@ -43,16 +48,18 @@ pub(crate) fn plan(
     records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
-    PlanOptions { memory, allowed }: PlanOptions,
+    PlanOptions { memory, allowed, aliases, mappings }: PlanOptions<'_>,
 ) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
     let mut target = DeviceTarget::new(driver, modules);
-    let (facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
+    let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
+    leave_mapped_alone(program, mappings, &mut facts);
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared =
         target.modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
-    let edges = if shared { shared_state::edges(flat, records)? } else { Vec::new() };
+    let shared = shared || !aliases.list.is_empty();
+    let edges = if shared { shared_state::edges(flat, records, aliases)? } else { Vec::new() };
     let duration_classes = duration_classes(flat);
     let setters = if allowed.overlap { early_setters(flat, driver, target.modules) } else { BTreeSet::new() };
     let given =
@@ -93,6 +100,18 @@ fn facts(
         }
     }
     (facts, allowed)
+}
+
+/// Keeps the launches that use a mapped multicast object as they are written: what is proved about the blocks of a
+/// kernel counts the bytes of one memory.
+fn leave_mapped_alone(program: &Program, mappings: &[BufferId], facts: &mut LaunchFacts) {
+    let launches = facts.launches.enumerate_mut().filter(|_| !mappings.is_empty());
+    for (statement, launch) in launches {
+        let mut accesses = program.statements[statement].accesses.iter();
+        if accesses.any(|access| mappings.contains(&access.buffer)) {
+            launch.iter_mut().for_each(|launch| launch.restrict(Allowed::default()));
+        }
+    }
 }
 
 /// Assigns a number to each statement. Two statements that are not launches get the same number, so the same

@@ -1,0 +1,34 @@
+//! Binds [`Memory`] and [`Mapping`] to arguments, as buffers of all their elements.
+
+use std::sync::Arc;
+
+use crate::bind::bound::{BindMut, BindShared, BoundExclusive, BoundShared};
+use crate::bind::buffer::BoundBuffer;
+use crate::cuda::AnyBits;
+
+use super::mapping::Mapping;
+use super::memory::Memory;
+use super::multimem::{Multimem, MultimemElement};
+
+macro_rules! whole {
+    ($({$($generics:tt)*} $source:ty => $element:ty: |$value:ident| $whole:expr;)*) => {$(
+        impl<'a, $($generics)*> BindShared<'a, $element> for $source {
+            fn bind_shared(self) -> BoundShared<'a, $element> {
+                let $value = self;
+                BoundShared::Buffer(BoundBuffer($whole))
+            }
+        }
+
+        impl<'a, $($generics)*> BindMut<'a, $element> for $source {
+            fn bind_mut(self) -> BoundExclusive<'a, $element> {
+                let $value = self;
+                BoundExclusive::Buffer(BoundBuffer($whole))
+            }
+        }
+    )*};
+}
+whole! {
+    {T: AnyBits} Arc<Memory> => T: |memory| memory.whole();
+    {T: AnyBits} &Arc<Memory> => T: |memory| memory.clone().whole();
+    {T: MultimemElement} &Mapping => Multimem<T>: |mapping| mapping.whole();
+}
