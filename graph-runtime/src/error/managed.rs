@@ -1,5 +1,7 @@
 //! The faults of managed memory.
 
+use super::parts::Fault;
+
 /// The reason why managed memory cannot be allocated or used as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -114,6 +116,24 @@ pub enum ManagedFault {
         /// The number of devices of the graph.
         devices: usize,
     },
+    /// The range of `#[advise]` or `#[prefetch]` is not within its argument.
+    #[error("its `#[advise]` or `#[prefetch]` names the elements {from}..{to}, and it has {len}")]
+    #[non_exhaustive]
+    HintRange {
+        /// The first element.
+        from: u64,
+        /// The element after the last one.
+        to: u64,
+        /// The number of elements of the argument.
+        len: u64,
+    },
+    /// A bound of the range of `#[advise]` or `#[prefetch]` has no value.
+    #[error("a bound of its `#[advise]` or `#[prefetch]` {fault}")]
+    #[non_exhaustive]
+    HintBound {
+        /// The reason.
+        fault: Fault,
+    },
     /// An argument with `#[advise]`, `#[prefetch]` or `#[discard]` is bound to other memory.
     #[error(
         "it has `#[advise]`, `#[prefetch]` or `#[discard]`, and is bound to memory that is not managed: bind a \
@@ -123,7 +143,7 @@ pub enum ManagedFault {
     /// Memory that is attached to another stream.
     #[error("managed memory that is attached to one stream is used in another one")]
     AttachedElsewhere,
-    /// A launch uses memory that is lent.
+    /// A launch uses memory that is lent, or writes memory that the host reads.
     #[error(
         "managed memory that is lent, to the host or by `with`, cannot be used by a launch until the view is dropped"
     )]

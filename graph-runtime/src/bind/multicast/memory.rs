@@ -6,7 +6,7 @@ use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::bind::buffer::refuse_capture;
 use crate::cuda::{self, AnyBits, MappedRange, PhysicalHandle};
-use crate::error::{MulticastFault, Result};
+use crate::error::{Error, MulticastFault, Result};
 
 use super::object::{bytes_of, check_aligned, check_inside, fault};
 use super::uses::UseLock;
@@ -42,7 +42,8 @@ impl Memory {
         }
         let granularity = driver.granularity(ctx.cu_device())?;
         check_aligned("the size of the memory", bytes, granularity)?;
-        let raw = PhysicalHandle::memory(driver, ctx, bytes)?;
+        let raw = PhysicalHandle::memory(driver, ctx, bytes)
+            .map_err(|failure| Error::allocation(failure, None, bytes))?;
         let mapped = MappedRange::new(&raw, bytes, 0, &[ctx.cu_device()])?;
         mapped.zero(stream)?;
         Ok(Arc::new(Memory { mapped, raw, ctx: ctx.clone(), bytes, uses: Arc::default() }))
