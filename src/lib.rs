@@ -204,8 +204,8 @@ pub mod report {
     #[cfg(feature = "inspect")]
     pub use cuweave_runtime::{
         AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, FullEdge,
-        FullEdgeReason, FullReport, MemoryPlan, RepeatedStatement, Report, SerializedBranch,
-        UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
+        FullEdgeReason, FullReport, MemoryHint, MemoryHintKind, MemoryPlan, RepeatedStatement, Report,
+        SerializedBranch, UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
     };
     #[doc(inline)]
     pub use cuweave_runtime::{

@@ -293,6 +293,14 @@ pub struct Operations {
 }
 
 impl Operations {
+    /// Returns the bytes that an operation allocates: 0 unless it is an alloc node.
+    pub fn allocated_by(&self, operation: &Operation) -> u64 {
+        match operation.kind {
+            OperationKind::Alloc { memory } => self.memories[memory].bytes,
+            _ => 0,
+        }
+    }
+
     /// Counts the nodes of each kind.
     pub fn counts(&self) -> NodeCounts {
         let mut counts = NodeCounts::default();

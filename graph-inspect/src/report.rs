@@ -15,7 +15,7 @@ use cuweave_core::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::DeclaredPart;
 
 use super::explainer::{DecisionExplainer, UnmergedEntries};
-use super::subject::ReportInput;
+use super::subject::{MemoryHint, ReportInput};
 use super::unbatched::{FullEdge, SerializedBranch, UnbatchedLaunches};
 use super::unfused::UnfusedPair;
 
@@ -86,6 +86,8 @@ pub struct Report {
     pub reserved_bytes: u64,
     /// The memory plan of the temporaries, if the compiler assigns their offsets and there are any.
     pub plan: Option<MemoryPlan>,
+    /// The hints about the managed memory of arguments, in the order of the arguments.
+    pub hints: Vec<MemoryHint>,
     /// The effect of the budget, if there is one.
     pub budget: Option<Budget>,
     /// The members of each batch.
@@ -353,6 +355,7 @@ impl Report {
             allocated_bytes: allocated,
             reserved_bytes: placed.div_ceil(POOL_GRANULARITY).saturating_mul(POOL_GRANULARITY),
             plan: operations.bounds.as_ref().map(|bounds| MemoryPlan::new(graph.program, bounds)),
+            hints: graph.hints.to_vec(),
             budget: operations.budget.as_ref().map(|budget| Budget::new(graph.program, budget)),
             assumed_declarations: lists.assumed_declarations,
             unwritten_outputs: lists.unwritten_outputs,

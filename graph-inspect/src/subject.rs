@@ -5,6 +5,7 @@ use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::{LaunchValues, LaunchedKernel, LeftAlone};
+use cuweave_core::location::SourceLocation;
 use cuweave_core::operation::Operations;
 use cuweave_ptx::coverage::Verdict;
 
@@ -17,6 +18,43 @@ pub struct UnprovedWrite<'g> {
     pub parameter: usize,
     /// The result of the coverage analysis.
     pub verdict: &'g Verdict,
+}
+
+/// A hint about the managed memory of an argument: `#[advise(..)]`, `#[prefetch(..)]` or `#[discard]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryHint {
+    /// The argument.
+    pub at: SourceLocation,
+    /// The kind of the hint.
+    pub kind: MemoryHintKind,
+    /// The location that the hint names, as `device 0` or `the host`. `None` for hints that name none.
+    pub location: Option<String>,
+    /// The size in bytes of the pages that the hint is about. 0 if its range contains none.
+    pub bytes: u64,
+}
+
+impl MemoryHint {
+    /// Returns a hint.
+    pub fn new(at: SourceLocation, kind: MemoryHintKind, location: Option<String>, bytes: u64) -> MemoryHint {
+        MemoryHint { at, kind, location, bytes }
+    }
+}
+
+/// The kind of a hint about managed memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum MemoryHintKind {
+    /// Advice, given once: mostly read.
+    ReadMostly,
+    /// Advice, given once: the preferred location.
+    PreferredLocation,
+    /// Advice, given once: a processor that accesses the pages.
+    AccessedBy,
+    /// The contents are discarded before each launch.
+    Discard,
+    /// The pages are moved before each launch.
+    Prefetch,
 }
 
 /// The input of a report.
@@ -34,6 +72,8 @@ pub struct ReportInput<'g> {
     pub written: usize,
     /// The write-only parameters of launches that are not proved to be fully written.
     pub unproved: &'g [UnprovedWrite<'g>],
+    /// The hints about managed memory.
+    pub hints: &'g [MemoryHint],
     /// The kernels that could not be changed, with the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.

@@ -13,6 +13,7 @@ use super::report::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
     UnwrittenOutput,
 };
+use super::subject::{MemoryHint, MemoryHintKind};
 use super::unbatched::ReportLine;
 
 /// The width of the column of subjects.
@@ -67,6 +68,7 @@ impl Report {
         }
         lines.head(self.memory_line());
         lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
+        lines.list("managed", "hints", self.hints.iter().map(hint_line));
         self.launches(&mut lines, extent);
         lines.list("not all written", "unwritten_outputs", self.unwritten_outputs.iter().map(unwritten_line));
         let assumed = match extent {
@@ -237,6 +239,31 @@ fn members_of(members: &[SourceLocation], name: &dyn Fn(&SourceLocation) -> Stri
         items.push(format!("and {more} more"));
     }
     items.join(", ")
+}
+
+fn hint_line(hint: &MemoryHint) -> ReportLine {
+    ReportLine { text: hint.to_string(), folded: hint.text(&folded(&hint.at.name)), times: 1 }
+}
+
+impl MemoryHint {
+    fn text(&self, name: &str) -> String {
+        let MemoryHint { at: SourceLocation { line, .. }, kind, location, bytes: size } = self;
+        let location = location.as_deref().unwrap_or_default();
+        let what = match kind {
+            MemoryHintKind::ReadMostly => "advised as mostly read".to_owned(),
+            MemoryHintKind::PreferredLocation => format!("advised to stay on {location}"),
+            MemoryHintKind::AccessedBy => format!("advised as accessed by {location}"),
+            MemoryHintKind::Discard => "discarded before each launch".to_owned(),
+            MemoryHintKind::Prefetch => format!("moved to {location} before each launch"),
+        };
+        format!("`{name}` (line {line}) {what}, {}", bytes(*size))
+    }
+}
+
+impl Display for MemoryHint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(&self.text(&self.at.name))
+    }
 }
 
 fn unwritten_line(entry: &UnwrittenOutput) -> ReportLine {

@@ -39,8 +39,8 @@ struct DeclaredField {
     visibility: Visibility,
     name: Ident,
     kind: FieldKind,
-    /// The hints on managed memory, as expressions of type `Hint`.
-    hints: Vec<TokenStream>,
+    /// The hints on managed memory.
+    hints: MemoryHints,
 }
 
 /// A parsed record.
@@ -170,8 +170,8 @@ fn kind(ty: &Type, report: &mut Report) -> Option<FieldKind> {
 }
 
 /// Returns the hints if the field may have them, and reports them otherwise.
-fn hinted(kind: &FieldKind, hints: MemoryHints, report: &mut Report) -> Vec<TokenStream> {
-    let Some(span) = hints.span else { return Vec::new() };
+fn hinted(kind: &FieldKind, hints: MemoryHints, report: &mut Report) -> MemoryHints {
+    let Some(span) = hints.span else { return hints };
     let (message, help) = match kind {
         FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(AggregateType::Buffers(_))
             if hints.discard =>
@@ -182,13 +182,13 @@ fn hinted(kind: &FieldKind, hints: MemoryHints, report: &mut Report) -> Vec<Toke
             )
         }
         FieldKind::Buffer(_) | FieldKind::Array(..) | FieldKind::Part(AggregateType::Buffers(_)) => {
-            return hints.list;
+            return hints;
         }
         FieldKind::Part(_) => (HINT_WITHOUT_BUFFER, "write it on the fields of that record"),
         FieldKind::Scalar(_) => (HINT_WITHOUT_BUFFER, "write it on a field `&[T; len]` or `&mut [T; len]`"),
     };
     report.error(span, Code::CW001, message, &[], Some(help));
-    Vec::new()
+    MemoryHints::default()
 }
 
 impl DeclaredField {
@@ -299,25 +299,71 @@ impl RecordDeclaration {
         let name = &self.name;
         let buffers = self.fields.iter().filter(|field| !field.is_scalar());
         let counted = buffers.clone().map(|field| &field.name);
-        let visits = buffers.map(|DeclaredField { name, hints, .. }| {
-            let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
-            match hints.is_empty() {
-                true => quote!(#visit;),
-                false => quote!(visitor.hinted(&[#(#hints),*], |visitor| #visit);),
-            }
-        });
+        let visited = counted.clone();
+        let (bounds, hints) = self.hints();
         quote! {
+            #bounds
+
             #[doc(hidden)]
             impl ::cuweave::__private::Bound for #name<'_> {
                 fn visit(&mut self, visitor: &mut ::cuweave::__private::Visitor<'_>) {
-                    #(#visits)*
+                    #(::cuweave::__private::Bound::visit(&mut self.#visited, visitor);)*
                 }
 
                 fn count(&self) -> u32 {
                     0 #(+ ::cuweave::__private::Bound::count(&self.#counted))*
                 }
+
+                fn hints(&self, visitor: &mut ::cuweave::__private::HintVisitor) {
+                    #(#hints)*
+                }
             }
         }
+    }
+
+    /// Generates a function that evaluates the bounds of hints, and the visits of the fields' hints. The function
+    /// is empty without bounds.
+    fn hints(&self) -> (Option<TokenStream>, Vec<TokenStream>) {
+        let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let (mut bounds, mut mentioned) = (Vec::new(), BTreeSet::new());
+        let visits = self
+            .fields
+            .iter()
+            .filter(|field| !field.is_scalar())
+            .map(|DeclaredField { name, hints, .. }| {
+                if hints.is_empty() {
+                    return quote!(::cuweave::__private::Bound::hints(&self.#name, visitor););
+                }
+                let hints = hints.tokens(|bound| {
+                    let at = bounds.len() as u32;
+                    collect_names(bound.to_token_stream(), &mut mentioned);
+                    let bound = dim_tokens(bound, &BTreeSet::new());
+                    bounds.push(quote!(#at => #bound,));
+                    quote!(__hint_bound(self, #at))
+                });
+                quote!(visitor.hinted(::cuweave::__private::Bound::count(&self.#name), #hints);)
+            })
+            .collect();
+        let used: Vec<&Ident> = self
+            .fields
+            .iter()
+            .filter(|field| field.is_scalar() && mentioned.contains(&field.name.to_string()))
+            .map(|field| &field.name)
+            .collect();
+        let name = &self.name;
+        let evaluated = (!bounds.is_empty()).then(|| {
+            quote! {
+                fn __hint_bound(#record: &#name<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                    let #name { #(#used,)* .. } = #record;
+                    #(let #used = *#used;)*
+                    match #number {
+                        #(#bounds)*
+                        _ => ::cuweave::__private::dim(0u64),
+                    }
+                }
+            }
+        });
+        (evaluated, visits)
     }
 
     /// Generates the traits through which graph functions borrow the record.

@@ -399,8 +399,11 @@ pub enum Error {
     /// A [`Buffer`](crate::Buffer) is created, or copied from or to the host, in a capturing stream.
     #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
-    /// A [`Buffer`](crate::Buffer) is used or attached in a stream of another context than its own.
-    #[error("a buffer is copied, moved, borrowed or attached in a stream of another context than its own")]
+    /// A [`Buffer`](crate::Buffer) that is not [`Managed`](crate::Managed) memory is used in a stream of another
+    /// context than its own.
+    #[error(
+        "a buffer is copied or borrowed in a stream of another context than its own, as only `Managed` can be"
+    )]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::Buffer) than it has.
     #[error("{needed} elements are copied to a buffer of {len}")]

@@ -66,9 +66,9 @@ pub use cuweave_core::plan::budget::CurvePoint;
 #[cfg(feature = "inspect")]
 pub use cuweave_inspect::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, Entry as ProfileEntry, ForwardedElements,
-    FullEdge, FullEdgeReason, FullReport, IterationStats, Member as ProfileMember, MemoryPlan, Profile,
-    RepeatedStatement, Report, SerializedBranch, TimeStats, UnbatchedLaunches, UnbatchedReason, UnfusedPair,
-    UnfusedReason, UnwrittenOutput,
+    FullEdge, FullEdgeReason, FullReport, IterationStats, Member as ProfileMember, MemoryHint,
+    MemoryHintKind, MemoryPlan, Profile, RepeatedStatement, Report, SerializedBranch, TimeStats,
+    UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
 };
 pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
@@ -88,9 +88,9 @@ pub mod private {
         Absent, ArgumentList, ArgumentRecord, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut,
         BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, BoundExclusive,
         BoundExclusivePinned, BoundShared, BoundSharedPinned, BoundTaken, BufferDeclaration, HandedOutput,
-        HandedOutputs, Hint, HintLocation, Host, Optional, Output, OutputDescription, Resource,
-        ResourceHandle, SomeOrNone, ToView, ViewContext, Visitor, absent, count as __count, describe_records,
-        is_given,
+        HandedOutputs, Hint, HintLocation, HintVisitor, Host, Location, Optional, Output, OutputDescription,
+        RangedHint, Resource, ResourceHandle, SomeOrNone, ToView, ViewContext, Visitor, absent,
+        count as __count, describe_records, is_given,
     };
     pub use crate::build::{
         ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Sets, change_next_plan,

@@ -1,6 +1,9 @@
 //! Managed memory on several devices: graphs in any context, pages of peers and non-peers, and host access where it
 //! requires idle devices.
 
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, sys};
 use cuweave::managed::{Attach, Location};
 use cuweave::prelude::*;
 use cuweave::{Error, Managed};
@@ -92,6 +95,81 @@ fn mapped() {
     assert_eq!((found.device_faults, found.migrated), if are_peers { (2, 0) } else { (2, 2) });
     drop(x.host().expect("a view"));
     assert_eq!([Some(0), Some(1), None].map(resident), [0, 0, 2]);
+    silent();
+}
+
+#[test]
+fn streams_of_other_contexts_use_it() {
+    with_devices("managed::from_elsewhere", 2, &[]);
+    with_devices("managed::from_elsewhere", 2, &[("CUWEAVE_SIM_PEERS", "none")]);
+}
+
+/// Returns a second context of device 0.
+fn second_context() -> Arc<CudaContext> {
+    let mut raw = std::ptr::null_mut();
+    // SAFETY: the call writes the handle of a new context of device 0, which the returned object owns.
+    unsafe {
+        sys::cuCtxCreate_v4(&mut raw, std::ptr::null_mut(), 0, 0).result().expect("a context");
+        CudaContext::from_raw_context(0, 0, raw).expect("a context")
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn from_elsewhere() {
+    let mut contexts = contexts();
+    contexts.push(second_context());
+    let streams = streams(&contexts);
+    let (own, others) = (&streams[0], &streams[1..]);
+    let x = Managed::from_host(own, &[1.0_f32; LEN], Attach::Global).expect("managed memory");
+    let mut exec = doubled(&contexts[0], LEN as u32, &x).expect("it builds").instantiate().expect("an exec");
+    let mut value = 1.0;
+    for other in others.iter().chain([&contexts[1].default_stream(), &contexts[2].default_stream()]) {
+        exec.launch(own).expect("it launches");
+        value *= 2.0;
+        // Copies and views, ordered after the launch in the other context and before the next one.
+        let buffer = x.as_buffer();
+        assert_eq!(buffer.to_host(other).expect("a copy"), [value; LEN]);
+        buffer.copy_from_host(other, &[value + 1.0; LEN]).expect("a copy");
+        exec.launch(own).expect("it launches");
+        value = 2.0 * (value + 1.0);
+        let read = buffer.with(other, |view| other.clone_dtoh(&view).expect("a copy")).expect("a view");
+        assert_eq!(read, [value; LEN]);
+        buffer
+            .with_mut(other, |mut view| other.memcpy_htod(&[value; LEN], &mut view).expect("a copy"))
+            .expect("a view");
+        exec.launch(own).expect("it launches");
+        value *= 2.0;
+        assert_eq!(*x.host().expect("a view"), [value; LEN]);
+    }
+    for (device, other) in [(1, &others[0]), (0, &others[1])] {
+        x.prefetch(other, .., Location::Device(device)).expect("a prefetch");
+        assert_eq!(x.attributes(..).expect("attributes").last_prefetch, Some(Location::Device(device)));
+        assert_eq!(x.discard(other, ..LEN / 2).expect("a discard"), 0..4 * LEN / 2);
+        x.as_buffer().copy_from_host(other, &[1.0; LEN]).expect("a copy");
+    }
+    // It is attached to a stream of another context: only that stream uses it.
+    for (ctx, other) in contexts[1..].iter().zip(others) {
+        let mut there = doubled(ctx, LEN as u32, &x).expect("it builds").instantiate().expect("an exec");
+        x.attach(other).expect("it is attached");
+        let refused = exec.launch(own).map(drop).expect_err("attached to another stream");
+        println!("{refused}");
+        assert!(matches!(
+            refused,
+            Error::ManagedArgument { fault: cuweave::managed::ManagedFault::AttachedElsewhere, .. }
+        ));
+        there.launch(other).expect("it launches");
+        assert_eq!(x.host().expect("a view")[0], 2.0);
+        assert_eq!(x.as_buffer().to_host(other).expect("a copy"), [2.0; LEN]);
+        x.detach().expect("it is detached");
+        exec.launch(own).expect("it launches");
+        x.as_buffer().copy_from_host(other, &[1.0; LEN]).expect("a copy");
+    }
+    // Other memory is used in streams of its own context only.
+    let plain = cuweave::Buffer::from_host(own, &[1.0_f32; LEN]).expect("a buffer");
+    assert!(matches!(plain.to_host(&others[0]), Err(Error::BufferOfOtherContext)));
+    contexts.iter().for_each(|ctx| ctx.check_err().expect("no error is kept"));
+    drop((exec, x, plain));
     silent();
 }
 

@@ -165,7 +165,9 @@ fn one_wrong_access() {
     let start = bound.all.address();
     let load = "multimem.ld_reduce.relaxed.sys.global.add.u32 %r1, [%rd1];";
     let (body, address, kind, text) = match case.as_str() {
-        "plain" => ("ld.global.u32 %r1, [%rd1];", start + STEP, "illegal-address", "which only `multimem` accesses"),
+        "plain" => {
+            ("ld.global.u32 %r1, [%rd1];", start + STEP, "illegal-address", "which only `multimem` accesses")
+        }
         "unbound" => (
             load,
             start + 16,

@@ -22,6 +22,8 @@ mod lowerings;
 mod managed;
 mod managed_hints;
 mod managed_pages;
+mod managed_ranges;
+mod managed_readers;
 mod order_stress;
 mod profile;
 mod proof;

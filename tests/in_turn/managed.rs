@@ -153,7 +153,7 @@ fn launches_and_other_loans_are_refused_while_the_host_has_it() -> Outcome {
     let clone = x.clone();
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
     {
-        let view = x.host()?;
+        let view = x.host_mut()?;
         assert_eq!(fault(exec.launch(&device.stream)), ManagedFault::Lent);
         assert!(matches!(clone.host(), Err(Error::BufferLentTwice)));
         assert!(matches!(clone.as_buffer().with(&device.stream, |_| ()), Err(Error::BufferLentTwice)));

@@ -49,6 +49,46 @@ fn of_no_device(#[prefetch(device(n))] x: &mut [f32; 4]) { //~ CW001
 }
 
 #[cuweave::graph]
+fn of_no_node(n: u32, #[prefetch(host_numa(n))] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, n as f32);
+}
+
+#[cuweave::graph]
+fn by_a_node(#[advise(accessed_by(host_numa(0)))] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn by_nothing(#[advise(accessed_by(numa), 0..2)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn a_range_alone(#[prefetch(0..2)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn a_range_without_advice(#[advise(0..2)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn a_range_first(#[prefetch(0..2, device)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn a_discarded_part(#[discard(0..2)] x: &mut [f32; 4]) { //~ CW001
+    fill(&mut x, 0.0);
+}
+
+#[cuweave::graph]
+fn of_a_buffer(#[prefetch(device, 0..y)] x: &mut [f32; 4], y: &[f32; 4]) { //~ CW001
+    copy(&y, &mut x);
+}
+
+#[cuweave::graph]
 fn of_a_list(#[discard] xs: &[&mut [f32; 4]]) { //~ CW001
     for i in 0..xs.len() {
         fill(&mut xs[i], 0.0);

@@ -7,6 +7,8 @@
 //! methods of public types only through traits of `__private` whose methods take a token: the user's code
 //! may use the same names, but can never obtain a token.
 
+use std::collections::BTreeSet;
+
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, StatementKind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -24,6 +26,7 @@ use super::setters::setters;
 use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
 use super::{callee, paths, setter_traits, table, types};
+use crate::dims::dim_tokens;
 
 /// Generates the code of a graph function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
@@ -379,6 +382,7 @@ impl Expansion<'_> {
             }
         });
         let described = self.described();
+        let (bounds, hints) = self.hints(&scalars);
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, &self.steps, &self.setters, false);
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars, &TypeParameters::default());
@@ -394,6 +398,7 @@ impl Expansion<'_> {
             #arm_function
             #enter_function
             #typed
+            #bounds
             fn __table() -> &'static ::cuweave::__private::Table {
                 #table
             }
@@ -412,6 +417,7 @@ impl Expansion<'_> {
                 }
 
                 #described
+                #hints
             }
             #body
         }
@@ -449,6 +455,66 @@ impl Expansion<'_> {
                 }
             }
         })
+    }
+
+    /// Generates a function that evaluates the bounds of hints, and the method that visits the hints. Both are
+    /// empty if no argument has hints; records may have some.
+    fn hints(&self, scalars: &[&Ident]) -> (Option<TokenStream>, Option<TokenStream>) {
+        let arguments = &self.signature.arguments;
+        let has_hints = |argument: &Argument| {
+            let is_record = |part: &AggregateType| !matches!(part, AggregateType::Buffers(_));
+            !argument.hints.is_empty()
+                || matches!(&argument.kind, ArgumentKind::Part(part) if is_record(part))
+        };
+        // rustc reports errors in bounds only after the macro's own errors are fixed.
+        if self.lowered.faulty || !arguments.iter().any(has_hints) {
+            return (None, None);
+        }
+        let [values, number] = ["values", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut bounds = Vec::new();
+        let visits: Vec<TokenStream> = arguments
+            .iter()
+            .filter(|argument| argument.has_buffers())
+            .map(|Argument { name, hints, .. }| {
+                if hints.is_empty() {
+                    return quote!(::cuweave::__private::Bound::hints(&self.#name, visitor););
+                }
+                let hints = hints.tokens(|bound| {
+                    let at = bounds.len() as u32;
+                    let bound = dim_tokens(bound, &BTreeSet::new());
+                    bounds.push(quote!(#at => #bound,));
+                    quote!(__hint_bound(&#values, #at))
+                });
+                quote!(visitor.hinted(::cuweave::__private::Bound::count(&self.#name), #hints);)
+            })
+            .collect();
+        let name = self.name();
+        let evaluated = (!bounds.is_empty()).then(|| {
+            quote! {
+                fn __hint_bound(#values: &#name::Values<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                    let #name::Values { #(#scalars,)* .. } = #values;
+                    #(let #scalars = *#scalars;)*
+                    match #number {
+                        #(#bounds)*
+                        _ => ::cuweave::__private::dim(0u64),
+                    }
+                }
+            }
+        });
+        let taken = (!bounds.is_empty()).then(|| {
+            quote!(let #values = ::cuweave::__private::GraphFn::values(self, ::cuweave::__private::Token);)
+        });
+        let method = quote! {
+            fn hints(
+                &self,
+                visitor: &mut ::cuweave::__private::HintVisitor,
+                _: ::cuweave::__private::Token,
+            ) {
+                #taken
+                #(#visits)*
+            }
+        };
+        (evaluated, Some(method))
     }
 
     /// Generates assertions that each output has the element type of the signature. rustc reports a

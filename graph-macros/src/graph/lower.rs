@@ -87,6 +87,9 @@ pub fn lower(
         scalars.map(|argument| argument.name.to_string()).zip((0..).map(ScalarId::from_u32)).collect();
     lower_arguments(&mut lowering, signature);
     signature.unknown.iter().for_each(|name| lowering.scope.bind(name, Binding::Unknown));
+    for bound in signature.arguments.iter().flat_map(|argument| argument.hints.bounds()) {
+        lowering.names(bound);
+    }
     let mut dim = |expr| {
         let bound = lowering.bound(expr);
         lowering.program.dims.intern(bound)

@@ -294,12 +294,8 @@ fn generated(expansion: &Expansion<'_>) -> TokenStream {
     let buffers = expansion.signature.arguments.iter().filter(|argument| argument.has_buffers());
     let firsts = firsts(expansion);
     let operands = buffers.map(|argument| {
-        let (name, hints) = (&argument.name, &argument.hints.list);
-        let visit = quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor));
-        match hints.is_empty() {
-            true => quote!(#visit;),
-            false => quote!(visitor.hinted(&[#(#hints),*], |visitor| #visit);),
-        }
+        let name = &argument.name;
+        quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor);)
     });
     let views = view_fields(expansion, false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
     let views_mut = view_fields(expansion, true).map(|(name, ViewField { value, .. })| quote!(#name: #value));

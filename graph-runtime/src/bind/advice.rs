@@ -5,16 +5,14 @@ use std::ops::{Range, RangeBounds};
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-use cuweave_core::index::{size, wide};
+use cuweave_core::index::wide;
 
-use crate::cuda::{
-    AddressRange, AnyBits, CONCURRENT_MANAGED_ACCESS, Driver, MemAdvice, Stream, attribute_of, device_count,
-};
+use crate::cuda::{AddressRange, AnyBits, Driver, MemAdvice, Stream, device_count};
 use crate::error::{Error, ManagedFault, Result};
 
 use super::buffer::refuse_capture;
-use super::ledger::LoanKind;
-use super::location::Location;
+use super::loan::{Loan, LoanKind};
+use super::location::{Location, without_concurrent_access};
 use super::managed::Managed;
 use super::managed_state::ManagedState;
 use super::view::within;
@@ -157,10 +155,10 @@ impl<T> Managed<T> {
     ) -> Result<Range<usize>> {
         refuse_capture(stream)?;
         let (driver, managed_state) = self.enter()?;
-        managed_state.shares()?;
+        managed_state.check_concurrent(stream.context().ordinal())?;
         let pages = self.pages(range, managed_state)?;
         let location = location.checked(driver)?;
-        let _lent = self.as_buffer().lend(stream, false, LoanKind::ForCopy)?;
+        let _lent = self.as_buffer().lend(stream, Loan { kind: LoanKind::ForCopy, write: false })?;
         driver.prefetch(managed_state.addresses(&pages), location, Stream::from_cudarc(stream))?;
         Ok(pages)
     }
@@ -183,7 +181,7 @@ impl<T: AnyBits> Managed<T> {
         let raw = Stream::from_cudarc(stream);
         discards(driver, raw)?;
         let pages = managed_state.inside(start..end);
-        let _lent = self.as_buffer().lend(stream, true, LoanKind::ForCopy)?;
+        let _lent = self.as_buffer().lend(stream, Loan { kind: LoanKind::ForCopy, write: true })?;
         if !pages.is_empty() {
             driver.discard(&[managed_state.addresses(&pages)], raw)?;
         }
@@ -205,32 +203,13 @@ pub(crate) fn can_discard(driver: &Driver) -> Result<()> {
     if !driver.has_batches() {
         return Err(Error::Managed(ManagedFault::NoDiscard));
     }
-    match without_concurrent_access(driver)? {
-        Some(device) => Err(Error::Managed(ManagedFault::NoConcurrentAccess { device })),
+    match without_concurrent_access(driver)?.first() {
+        Some(&device) => Err(Error::Managed(ManagedFault::NoConcurrentAccess { device })),
         None => Ok(()),
     }
 }
 
-/// Returns the ordinal of the system's first device without concurrent access. `None` if all have it.
-pub(crate) fn without_concurrent_access(driver: &Driver) -> Result<Option<usize>> {
-    for ordinal in 0..device_count()? {
-        let device = i32::try_from(ordinal).unwrap_or(i32::MAX);
-        if attribute_of(driver, device, CONCURRENT_MANAGED_ACCESS)? == 0 {
-            return Ok(Some(size(ordinal)));
-        }
-    }
-    Ok(None)
-}
-
 impl ManagedState {
-    /// Checks that host and device may access the memory at the same time.
-    pub fn shares(&self) -> Result<()> {
-        match self.concurrent {
-            true => Ok(()),
-            false => Err(Error::Managed(ManagedFault::NoConcurrentAccess { device: self.device })),
-        }
-    }
-
     /// Returns the addresses of a range of its bytes.
     pub fn addresses(&self, bytes: &Range<usize>) -> AddressRange {
         AddressRange { first: self.address.saturating_add(wide(bytes.start)), bytes: wide(bytes.len()) }

@@ -16,6 +16,7 @@ use crate::cuda::{OwnedBuffer, PinnedViewMut};
 use crate::error::Error;
 
 use super::buffer::{BoundBuffer, Buffer};
+use super::hints::HintVisitor;
 use super::managed::Managed;
 use super::output::{Output, OutputDescription};
 use super::view::{DeviceView, DeviceViewMut, MutableElements, ViewMemory};
@@ -246,6 +247,11 @@ pub trait Bound {
     fn count(&self) -> u32 {
         1
     }
+
+    /// Visits the hints of each buffer, in the same order. Only fields of records have hints of their own.
+    fn hints(&self, visitor: &mut HintVisitor) {
+        visitor.pass(self.count());
+    }
 }
 
 impl<T> Bound for BoundShared<'_, T> {
@@ -323,6 +329,10 @@ impl<B: Bound, const N: usize> Bound for [B; N] {
     fn count(&self) -> u32 {
         self.iter().map(Bound::count).sum()
     }
+
+    fn hints(&self, visitor: &mut HintVisitor) {
+        self.iter().for_each(|bound| bound.hints(visitor));
+    }
 }
 
 impl<B: Bound> Bound for Vec<B> {
@@ -332,6 +342,10 @@ impl<B: Bound> Bound for Vec<B> {
 
     fn count(&self) -> u32 {
         self.iter().map(Bound::count).sum()
+    }
+
+    fn hints(&self, visitor: &mut HintVisitor) {
+        self.iter().for_each(|bound| bound.hints(visitor));
     }
 }
 

@@ -10,6 +10,7 @@ use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, CudaView, DevicePtr, DevicePtrMut, DeviceRepr, DeviceSlice,
     DriverError, SyncOnDrop, ValidAsZeroBits, sys,
 };
+use cuweave_core::index::wide;
 
 use crate::context;
 use crate::cuda::{self, Driver, DropOrLeak, Failure, ManagedMemory, OwnedBuffer, RuntimeContext, Stream};
@@ -190,7 +191,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
     /// Same as [`Buffer::new`]; out of memory; a length of 0; a capturing stream.
     pub fn zeros(stream: &Arc<CudaStream>, len: usize) -> Result<Buffer<T>> {
         refuse_capture(stream)?;
-        Buffer::new(cudarc_result("cuMemAllocAsync", stream.alloc_zeros(len))?)
+        Buffer::new(allocated::<T, _>("cuMemAllocAsync", len, stream.alloc_zeros(len))?)
     }
 }
 
@@ -202,7 +203,8 @@ impl<T: DeviceRepr> Buffer<T> {
     /// Same as [`Buffer::new`]; out of memory; a length of 0; a capturing stream.
     pub fn from_host(stream: &Arc<CudaStream>, elements: &[T]) -> Result<Buffer<T>> {
         refuse_capture(stream)?;
-        Buffer::new(cudarc_result("cuMemcpyHtoDAsync_v2", stream.clone_htod(elements))?)
+        let copied = stream.clone_htod(elements);
+        Buffer::new(allocated::<T, _>("cuMemcpyHtoDAsync_v2", elements.len(), copied)?)
     }
 }
 
@@ -211,6 +213,15 @@ pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, stream.context())?;
     if driver.is_capturing(Stream::from_cudarc(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
+}
+
+/// Converts the result of a cudarc call that allocates `len` elements and then initialises them by `call`.
+fn allocated<T, V>(call: &'static str, len: usize, result: std::result::Result<V, DriverError>) -> Result<V> {
+    result.map_err(|error| {
+        let failure = Failure::from_cudarc(call, error);
+        let call = if failure.is_out_of_memory() { "cuMemAllocAsync" } else { call };
+        Error::allocation(Failure { call, ..failure }, None, wide(len.saturating_mul(size_of::<T>())))
+    })
 }
 
 /// Converts the result of a cudarc call.

@@ -10,7 +10,8 @@ use crate::error::{Error, MulticastFault, Result};
 use crate::watch;
 
 use super::buffer::{Buffer, cudarc_result, refuse_capture};
-use super::ledger::{LoanKind, TrackedBuffer};
+use super::ledger::TrackedBuffer;
+use super::loan::{Loan, LoanKind};
 use super::multicast::MappedElements;
 use super::view::{DeviceView, DeviceViewMut, MutableElements, ViewMemory};
 
@@ -26,7 +27,7 @@ impl<T> Buffer<T> {
     /// A view of the buffer exists already, also in another thread; a failure of the driver. While `work` runs,
     /// launches that use the buffer return errors.
     pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
-        let _lent = self.lend(stream, false, LoanKind::ToUser)?;
+        let _lent = self.lend(stream, Loan { kind: LoanKind::ToUser, write: false })?;
         Ok(work(self.view(ViewMemory::Buffer(self.tracked()))))
     }
 
@@ -41,44 +42,39 @@ impl<T> Buffer<T> {
         stream: &Arc<CudaStream>,
         work: impl FnOnce(DeviceViewMut<'_, T>) -> R,
     ) -> Result<R> {
-        let _lent = self.lend(stream, true, LoanKind::ToUser)?;
+        let _lent = self.lend(stream, Loan { kind: LoanKind::ToUser, write: true })?;
         Ok(work(self.view_mut(ViewMemory::Buffer(self.tracked()))))
     }
 
-    /// Borrows the elements for a stream until the result is dropped.
-    pub(super) fn lend<'b>(
-        &'b self,
-        stream: &'b Arc<CudaStream>,
-        write: bool,
-        lent: LoanKind,
-    ) -> Result<StreamLoan<'b>> {
-        let (driver, tracked) = (cuda::driver()?, &**self.tracked());
+    /// Borrows the elements for a stream until the result is dropped. Managed memory can be lent to streams of
+    /// any context, other memory to those of its own.
+    pub(super) fn lend<'b>(&'b self, stream: &'b Arc<CudaStream>, loan: Loan) -> Result<StreamLoan<'b>> {
         if self.mapped().is_some_and(MappedElements::is_mapping) {
             return Err(Error::Multicast(MulticastFault::NotForCopies));
         }
-        if **stream.context() != **self.context() {
-            return Err(Error::BufferOfOtherContext);
+        match &self.tracked().managed_state {
+            Some(managed_state) => managed_state.check(stream)?,
+            None if **stream.context() != **self.context() => return Err(Error::BufferOfOtherContext),
+            None => {}
         }
-        if let Some(fault) =
-            tracked.managed_state.as_ref().and_then(|managed_state| managed_state.fault(stream))
-        {
-            return Err(Error::Managed(fault));
-        }
-        context::enter(driver, self.context())?;
-        tracked.begin_loan(lent)?;
-        let loan = StreamLoan { tracked, stream, write };
+        context::enter(cuda::driver()?, stream.context())?;
+        let lent = self.begin_loan(stream, loan)?;
         // Report a failure before the view can be used.
-        drop(tracked.try_order_use(stream, write)?);
-        Ok(loan)
+        drop(lent.tracked.try_order_use(stream, loan.write)?);
+        Ok(lent)
     }
 
     /// Borrows managed memory for the stream that it was or will be attached to. The context must be current.
     pub(super) fn borrow_unchecked<'b>(&'b self, stream: &'b Arc<CudaStream>) -> Result<StreamLoan<'b>> {
+        let lent = self.begin_loan(stream, Loan { kind: LoanKind::ForCopy, write: true })?;
+        drop(lent.tracked.try_order_use_unchecked(stream, true)?);
+        Ok(lent)
+    }
+
+    fn begin_loan<'b>(&'b self, stream: &'b CudaStream, loan: Loan) -> Result<StreamLoan<'b>> {
         let tracked = &**self.tracked();
-        tracked.begin_loan(LoanKind::ForCopy)?;
-        let loan = StreamLoan { tracked, stream, write: true };
-        drop(tracked.try_order_use_unchecked(stream, true)?);
-        Ok(loan)
+        tracked.begin_loan(loan, None)?;
+        Ok(StreamLoan { tracked, stream, loan })
     }
 
     pub(crate) fn view<'v>(&'v self, source: ViewMemory<'v>) -> DeviceView<'v, T> {
@@ -95,14 +91,14 @@ impl<T> Buffer<T> {
 pub(super) struct StreamLoan<'b> {
     tracked: &'b TrackedBuffer,
     stream: &'b CudaStream,
-    write: bool,
+    loan: Loan,
 }
 
 impl Drop for StreamLoan<'_> {
     fn drop(&mut self) {
         // Work submitted to the stream without a view counts as a use, too.
-        drop(self.tracked.order_use_unchecked(self.stream, self.write));
-        self.tracked.end_loan();
+        drop(self.tracked.order_use_unchecked(self.stream, self.loan.write));
+        self.tracked.end_loan(self.loan, None);
     }
 }
 
@@ -115,7 +111,7 @@ impl<T: DeviceRepr> Buffer<T> {
     /// A view from `with` or `with_mut` exists; a capturing stream; a failure of the driver.
     pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
         refuse_capture(stream)?;
-        let _lent = self.lend(stream, false, LoanKind::ForCopy)?;
+        let _lent = self.lend(stream, Loan { kind: LoanKind::ForCopy, write: false })?;
         let driver = cuda::driver()?;
         if watch::has_collectives_in_flight() {
             // The copy blocks inside the driver, where the communicators are not polled. So wait for the
@@ -142,7 +138,7 @@ impl<T: DeviceRepr> Buffer<T> {
             return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });
         }
         refuse_capture(stream)?;
-        let _lent = self.lend(stream, true, LoanKind::ForCopy)?;
+        let _lent = self.lend(stream, Loan { kind: LoanKind::ForCopy, write: true })?;
         let mut view = self.view_mut(ViewMemory::Buffer(self.tracked()));
         let copied = cuda::driver()?.relaxed(|| stream.memcpy_htod(elements, &mut view));
         cudarc_result("cuMemcpyHtoDAsync_v2", copied)

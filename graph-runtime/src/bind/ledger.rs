@@ -31,6 +31,7 @@ use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
 use crate::watch::{self, AbortedCommunicator};
 
 use super::clock::{LastUse, MAX_CLOCKS, StreamHistory, VectorClock};
+use super::loan::{IdlePart, Loan, LoanKind};
 use super::managed_state::ManagedState;
 use super::uses::StreamUses;
 
@@ -39,7 +40,7 @@ use super::uses::StreamUses;
 pub(crate) struct Ledger {
     pub driver: &'static Driver,
     state: Mutex<Generation>,
-    /// Signalled when a loan for a copy ends.
+    /// Signalled when a loan ends.
     returned: Condvar,
 }
 
@@ -51,21 +52,12 @@ pub(crate) struct Generation {
     stream: Option<HeldStream>,
     /// The number of launches and other uses so far.
     uses: u64,
-    /// The number of buffers on loan.
+    /// The number of loans.
     lent: usize,
-    /// The number of loans to the host during which the device must be idle.
-    alone: usize,
+    /// What must be idle during the loans to the host.
+    idle: Vec<IdlePart>,
     /// The clocks of streams that have waited for others. Sorted by their last wait.
     clocks: Vec<(HeldStream, VectorClock)>,
-}
-
-/// The kind of a loan of a buffer's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LoanKind {
-    /// For a copy by the runtime. Other uses wait for its end.
-    ForCopy,
-    /// To the user's code. Other uses fail.
-    ToUser,
 }
 
 /// The ledger, while any buffer exists.
@@ -83,7 +75,7 @@ impl Ledger {
             stream: None,
             uses: 0,
             lent: 0,
-            alone: 0,
+            idle: Vec::new(),
             clocks: Vec::new(),
         });
         let ledger = Arc::new(Ledger { driver, state, returned: Condvar::new() });
@@ -105,25 +97,37 @@ impl Ledger {
         &'l self,
         buffers: impl Iterator<Item = &'t TrackedBuffer> + Clone,
     ) -> MutexGuard<'l, Generation> {
-        let copied = |generation: &mut Generation| {
-            generation.lent > 0
-                && buffers.clone().any(|buffer| buffer.entries().lent == Some(LoanKind::ForCopy))
-        };
-        self.returned.wait_while(self.lock(), copied).unwrap_or_else(PoisonError::into_inner)
+        self.lock_unless(|| buffers.clone().any(|buffer| buffer.entries().is_copied()))
     }
 
-    /// Lends buffers, all or none.
-    pub fn begin_loans(&self, buffers: &[&TrackedBuffer], lent: LoanKind) -> Result<()> {
-        let mut generation = self.lock_with(buffers.iter().copied());
-        if buffers.iter().any(|buffer| buffer.entries().lent.is_some()) {
+    /// Locks the ledger once `blocked` is false, which only a loan can make true.
+    fn lock_unless(&self, blocked: impl Fn() -> bool) -> MutexGuard<'_, Generation> {
+        let blocked = |generation: &mut Generation| generation.lent > 0 && blocked();
+        self.returned.wait_while(self.lock(), blocked).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a loan of all of these buffers or of none, once the copies that it conflicts with have ended. `idle`
+    /// must be idle until it ends.
+    pub fn begin_loans(&self, buffers: &[&TrackedBuffer], loan: Loan, idle: Option<&IdlePart>) -> Result<()> {
+        let conflicts = |with: fn(&Loan) -> bool| {
+            buffers.iter().any(|buffer| {
+                let shares = buffer.shares_with_host();
+                buffer.entries().loans.iter().any(|other| !loan.admits(*other, shares) && with(other))
+            })
+        };
+        let mut generation = self.lock_unless(|| conflicts(|other| other.kind == LoanKind::ForCopy));
+        if conflicts(|_| true) {
             return Err(Error::BufferLentTwice);
         }
         generation.lent += buffers.len();
+        generation.idle.extend(idle.cloned());
         for buffer in buffers {
             let mut entries = buffer.entries();
-            entries.lent = Some(lent);
-            // No guards exist without a loan.
-            entries.uses.prune(self.driver);
+            if entries.loans.is_empty() {
+                // No guards exist without a loan.
+                entries.uses.prune(self.driver);
+            }
+            entries.loans.push(loan);
         }
         Ok(())
     }
@@ -138,9 +142,9 @@ impl Generation {
         }
     }
 
-    /// Returns true if the host accesses memory and the device must be idle meanwhile.
-    pub fn is_of_host(&self) -> bool {
-        self.alone > 0
+    /// Returns true if the host accesses memory and nothing may be launched into a stream meanwhile.
+    pub fn must_be_idle(&self, stream: &CudaStream) -> bool {
+        self.idle.iter().any(|idle| idle.includes(stream))
     }
 
     /// Returns true if any buffer is on loan.
@@ -348,10 +352,15 @@ struct BufferEntries {
     list: Vec<LedgerEntry>,
     /// The uses through views, which no launch is ordered after yet.
     uses: StreamUses,
-    lent: Option<LoanKind>,
+    loans: Vec<Loan>,
 }
 
 impl BufferEntries {
+    /// Returns true during a copy by the runtime.
+    fn is_copied(&self) -> bool {
+        self.loans.iter().any(|loan| loan.kind == LoanKind::ForCopy)
+    }
+
     /// Marks as outdated the users whose entries conflict with a new or removed entry of `user`.
     fn outdate(&self, user: &Arc<User>, write: bool) {
         let conflicting = self.list.iter().filter(|entry| write || entry.wrote);
@@ -385,7 +394,7 @@ impl TrackedBuffer {
     }
 
     /// Prepares a launch of `user`: adds the uses to wait for and the rivals, and orders the stream after the
-    /// uses through views. Returns false if the buffer is on loan. The ledger must be locked.
+    /// uses through views. Returns false if the buffer is on a conflicting loan. The ledger must be locked.
     pub fn before(
         &self,
         user: &Arc<User>,
@@ -394,8 +403,8 @@ impl TrackedBuffer {
         waits: &mut Waits,
         rivals: &mut Rivals,
     ) -> Outcome<bool> {
-        let entries = self.entries();
-        if entries.lent.is_some() {
+        let (entries, shares) = (self.entries(), self.shares_with_host());
+        if !entries.loans.iter().all(|loan| loan.admits_launch(write, shares)) {
             return Ok(false);
         }
         let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !history.includes(last));
@@ -450,20 +459,9 @@ impl TrackedBuffer {
         }
     }
 
-    /// Begins a loan to the host. If `alone` is true, the device must be idle until the loan ends.
-    pub fn begin_host_loan(&self, alone: bool) -> Result<()> {
-        self.begin_loan(LoanKind::ToUser)?;
-        if alone {
-            self.ledger.lock().alone += 1;
-        }
-        Ok(())
-    }
-
-    pub fn end_host_loan(&self, alone: bool) {
-        if alone {
-            self.ledger.lock().alone -= 1;
-        }
-        self.end_loan();
+    /// Returns true if host and devices may access the memory at the same time.
+    fn shares_with_host(&self) -> bool {
+        self.managed_state.as_ref().is_some_and(ManagedState::is_concurrent)
     }
 
     /// Waits on the host for all uses, or only for the writes. Returns the communicator that failed meanwhile,
@@ -493,15 +491,22 @@ impl TrackedBuffer {
         waits::ignore_ended_context(waited).map_err(|failure| record(ctx, failure)).is_ok() && entered
     }
 
-    pub fn begin_loan(&self, lent: LoanKind) -> Result<()> {
-        self.ledger.begin_loans(&[self], lent)
+    /// Begins a loan, once the copies that it conflicts with have ended. `idle` must be idle until it ends.
+    pub fn begin_loan(&self, loan: Loan, idle: Option<&IdlePart>) -> Result<()> {
+        self.ledger.begin_loans(&[self], loan, idle)
     }
 
-    /// Ends the loan. Uses outside the current generation's stream start a new generation.
-    pub fn end_loan(&self) {
+    /// Ends a loan. Uses outside the current generation's stream start a new generation.
+    pub fn end_loan(&self, loan: Loan, idle: Option<&IdlePart>) {
         let mut generation = self.ledger.lock();
         let mut entries = self.entries();
-        entries.lent = None;
+        if let Some(at) = entries.loans.iter().position(|other| *other == loan) {
+            entries.loans.swap_remove(at);
+        }
+        let ended = idle.and_then(|idle| generation.idle.iter().position(|other| other.is(idle)));
+        if let Some(at) = ended {
+            generation.idle.swap_remove(at);
+        }
         generation.lent -= 1;
         self.ledger.returned.notify_all();
         if entries.uses.is_used() {
@@ -516,7 +521,10 @@ impl TrackedBuffer {
     fn is_by_generation(&self, generation: &Generation, entries: &BufferEntries) -> bool {
         // This thread has no key for the per-thread stream of another thread.
         let stream = generation.stream.as_ref().filter(|stream| stream.is_of_this_thread());
-        stream.is_some_and(|stream| entries.uses.is_all_by(&StreamKey::new(self.ledger.driver, stream.raw())))
+        stream.is_some_and(|stream| {
+            let key = StreamKey::new(self.ledger.driver, stream.raw());
+            entries.uses.is_all_by(&key, stream.context())
+        })
     }
 
     /// Orders a use through a view after the conflicting uses. The guard records it. `None` if that failed.

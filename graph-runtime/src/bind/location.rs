@@ -21,6 +21,18 @@ pub enum Location {
     HostNumaCurrent,
 }
 
+/// Returns the ordinals of the system's devices without concurrent access.
+pub(crate) fn without_concurrent_access(driver: &Driver) -> Result<Vec<usize>> {
+    let mut found = Vec::new();
+    for ordinal in 0..device_count()? {
+        let device = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
+        if attribute_of(driver, device, CONCURRENT_MANAGED_ACCESS)? == 0 {
+            found.push(cuweave_core::index::size(ordinal));
+        }
+    }
+    Ok(found)
+}
+
 /// Values of `CUmemLocationType`.
 const DEVICE: u32 = 1;
 const HOST: u32 = 2;

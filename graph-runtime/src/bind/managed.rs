@@ -10,15 +10,16 @@ use cuweave_core::index::wide;
 
 use crate::context;
 use crate::cuda::{
-    self, Association, CONCURRENT_MANAGED_ACCESS, Driver, MANAGED_MEMORY, ManagedMemory, Simulator, Stream,
-    host_elements, host_elements_mut, initialize, page_size, synchronize_devices_without_concurrent_access,
-    whole_pages,
+    self, AnyBits, Association, Driver, MANAGED_MEMORY, ManagedMemory, Simulator, Stream, host_elements,
+    host_elements_mut, initialize, page_size, synchronize_devices_without_concurrent_access, whole_pages,
 };
 use crate::error::{Error, ManagedFault, PlanFault, Result};
 use crate::waits::HeldStream;
 
 use super::buffer::{Buffer, refuse_capture};
-use super::ledger::{LoanKind, TrackedBuffer};
+use super::ledger::TrackedBuffer;
+use super::loan::{IdlePart, Loan, LoanKind};
+use super::location::without_concurrent_access;
 use super::managed_state::ManagedState;
 
 /// The streams that may use managed memory after its allocation.
@@ -37,20 +38,28 @@ pub enum Attach {
 /// host statements. Each launch is ordered after every earlier conflicting one. Clones share the memory. It
 /// starts at a host page and shares no page with other memory, so advice and discards affect nothing else.
 ///
-/// The host accesses the elements through [`Managed::host`] and [`Managed::host_mut`], which wait for all work
-/// in flight. The memory is freed when the last clone and all execs that bind it are dropped. That drop waits
+/// The host accesses the elements through [`Managed::host`], which waits for the writes in flight, and
+/// [`Managed::host_mut`], which waits for all work in flight. The memory is freed when the last clone and all execs that bind it are dropped. That drop waits
 /// for the last launch.
 pub struct Managed<T> {
     buffer: Buffer<T>,
 }
 
+/// The first contents of new memory.
+enum FirstContents<'e, T> {
+    /// Whatever the memory holds.
+    Anything,
+    Zeros,
+    Elements(&'e [T]),
+}
+
 impl<T: DeviceRepr> Managed<T> {
-    /// Allocates in the context of a stream, and initialises with `elements` or zeros.
+    /// Allocates in the context of a stream, and initialises.
     fn new(
         stream: &Arc<CudaStream>,
         len: usize,
         attach: Attach,
-        elements: Option<&[T]>,
+        contents: FirstContents<'_, T>,
     ) -> Result<Managed<T>> {
         let driver = cuda::driver()?;
         refuse_capture(stream)?;
@@ -65,12 +74,14 @@ impl<T: DeviceRepr> Managed<T> {
         if driver.device_attribute(ctx, MANAGED_MEMORY)? == 0 {
             return Err(Error::Managed(ManagedFault::Unsupported { device }));
         }
-        let concurrent = driver.device_attribute(ctx, CONCURRENT_MANAGED_ACCESS)? != 0;
+        let without_concurrent_access = without_concurrent_access(driver)?;
+        let concurrent = without_concurrent_access.is_empty();
         let association = match attach {
             Attach::Global => Association::Global,
             Attach::Host => Association::Host,
         };
-        let memory = ManagedMemory::<T>::new(driver, stream, wide(len), bytes, association)?;
+        let memory = ManagedMemory::<T>::new(driver, stream, wide(len), bytes, association)
+            .map_err(|failure| Error::allocation(failure, None, bytes))?;
         let address = memory.address();
         let managed_state = ManagedState {
             base: memory.base(),
@@ -78,25 +89,27 @@ impl<T: DeviceRepr> Managed<T> {
             used: len.saturating_mul(size_of::<T>()),
             page: usize::try_from(page_size()).unwrap_or(4096),
             device,
-            concurrent,
+            without_concurrent_access,
             association,
             attached: Mutex::new(None),
         };
         let managed = Managed { buffer: Buffer::managed(driver, stream, memory, managed_state)? };
         // Nothing else uses the memory yet. But a device without concurrent access may be running other work,
         // so the host must not write then.
-        match (elements, attach) {
-            (None, Attach::Global) => managed.zero(driver, stream)?,
-            (Some(elements), Attach::Global) if !concurrent => {
+        match (contents, attach) {
+            (FirstContents::Anything, _) => {}
+            (FirstContents::Zeros, Attach::Global) => managed.zero(driver, stream)?,
+            (FirstContents::Zeros, Attach::Host) => initialize::<T>(address, len, None),
+            (FirstContents::Elements(elements), Attach::Global) if !concurrent => {
                 managed.buffer.copy_from_host(stream, elements)?;
             }
-            (elements, _) => initialize(address, len, elements),
+            (FirstContents::Elements(elements), _) => initialize(address, len, Some(elements)),
         }
         Ok(managed)
     }
 
     fn zero(&self, driver: &Driver, stream: &Arc<CudaStream>) -> Result<()> {
-        let _lent = self.buffer.lend(stream, true, LoanKind::ForCopy)?;
+        let _lent = self.buffer.lend(stream, Loan { kind: LoanKind::ForCopy, write: true })?;
         let bytes = wide(self.num_bytes());
         Ok(driver.zero(self.buffer.address(), bytes, Stream::from_cudarc(stream))?)
     }
@@ -107,7 +120,7 @@ impl<T: DeviceRepr> Managed<T> {
     ///
     /// Same as [`Managed::zeros`].
     pub fn from_host(stream: &Arc<CudaStream>, elements: &[T], attach: Attach) -> Result<Managed<T>> {
-        Managed::new(stream, elements.len(), attach, Some(elements))
+        Managed::new(stream, elements.len(), attach, FirstContents::Elements(elements))
     }
 }
 
@@ -120,7 +133,23 @@ impl<T: DeviceRepr + ValidAsZeroBits> Managed<T> {
     /// A length of 0, or one that exceeds the address space; a device without managed memory; a capturing
     /// stream; out of memory, or another failure of the driver.
     pub fn zeros(stream: &Arc<CudaStream>, len: usize, attach: Attach) -> Result<Managed<T>> {
-        Managed::new(stream, len, attach, None)
+        Managed::new(stream, len, attach, FirstContents::Zeros)
+    }
+}
+
+impl<T: DeviceRepr + AnyBits> Managed<T> {
+    /// Allocates elements in the context of a stream without writing them. Until they are written they have
+    /// arbitrary values.
+    ///
+    /// No page is touched, so on systems whose devices have concurrent access the driver places each page where
+    /// it is first used. This also allows allocations larger than the device's memory, of which
+    /// [`Managed::zeros`] would write all on the device.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Managed::zeros`].
+    pub fn uninit(stream: &Arc<CudaStream>, len: usize, attach: Attach) -> Result<Managed<T>> {
+        Managed::new(stream, len, attach, FirstContents::Anything)
     }
 }
 
@@ -175,43 +204,24 @@ impl<T> Managed<T> {
         }
     }
 
-    /// Waits for all writes in flight, and returns a view of the elements for the host.
-    ///
-    /// # Errors
-    ///
-    /// A view of the memory exists already; a failure of the driver. While the view exists, launches that use
-    /// the memory return errors. On a device without concurrent access all launches do, unless the memory is
-    /// attached to a stream or to the host.
-    pub fn host(&self) -> Result<HostView<'_, T>> {
-        let lent = self.lend_to_host(false)?;
-        Ok(HostView { elements: host_elements(self.buffer.address(), self.len()), _lent: lent })
-    }
-
-    /// Waits for all uses in flight, and returns a mutable view of the elements for the host.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Managed::host`].
-    pub fn host_mut(&mut self) -> Result<HostViewMut<'_, T>> {
-        let lent = self.lend_to_host(true)?;
-        Ok(HostViewMut { elements: host_elements_mut(self.buffer.address(), self.len()), _lent: lent })
-    }
-
     fn lend_to_host(&self, write: bool) -> Result<HostLoan<'_>> {
         let (driver, managed_state) = self.enter()?;
-        let (tracked, alone) = (self.tracked(), managed_state.needs_idle_device());
-        tracked.begin_host_loan(alone)?;
-        let loan = HostLoan { tracked, alone };
-        if let Some(aborted) = tracked.wait_on_host(write)? {
+        let (tracked, idle) = (self.tracked(), managed_state.idle_part());
+        let loan = Loan { kind: LoanKind::ToHost, write };
+        tracked.begin_loan(loan, idle.as_ref())?;
+        let lent = HostLoan { tracked, loan, idle };
+        if let Some(aborted) = tracked.wait_on_host(write || !managed_state.is_concurrent())? {
             return Err(aborted.into());
         }
-        if alone {
-            synchronize_devices_without_concurrent_access(driver)?;
+        match &lent.idle {
+            None => {}
+            Some(IdlePart::Devices) => synchronize_devices_without_concurrent_access(driver)?,
+            Some(IdlePart::Stream(stream)) => driver.synchronize(stream.raw())?,
         }
         if let Some(simulator) = Simulator::get() {
             simulator.touch(self.buffer.address(), wide(self.num_bytes()), write);
         }
-        Ok(loan)
+        Ok(lent)
     }
 
     /// Attaches the memory to a stream, in stream order and after all earlier uses. Until [`Managed::detach`],
@@ -220,15 +230,11 @@ impl<T> Managed<T> {
     ///
     /// # Errors
     ///
-    /// A default stream, one of another context, or a capturing one; memory that is borrowed; a failure of the
-    /// driver.
+    /// A default stream or a capturing one; memory that is borrowed; a failure of the driver.
     pub fn attach(&self, stream: &Arc<CudaStream>) -> Result<()> {
         let raw = Stream::from_cudarc(stream);
         if raw.is_default() {
             return Err(Error::Managed(ManagedFault::DefaultStream));
-        }
-        if **stream.context() != **self.context() {
-            return Err(Error::BufferOfOtherContext);
         }
         refuse_capture(stream)?;
         let (driver, managed_state) = self.enter()?;
@@ -255,6 +261,37 @@ impl<T> Managed<T> {
     }
 }
 
+impl<T: Sync> Managed<T> {
+    /// Waits for all writes in flight, and returns a view of the elements for the host. Several views can exist at
+    /// once, also of clones and in several threads.
+    ///
+    /// While a view exists, launches that write the memory return errors. If all devices of the system have
+    /// concurrent access, launches and copies that only read it may run. On other systems all launches that use it
+    /// return errors, and unless it is attached to a stream or to the host, so do all launches on devices without
+    /// concurrent access.
+    ///
+    /// # Errors
+    ///
+    /// A mutable view of the memory exists, or one for streams; a failure of the driver.
+    pub fn host(&self) -> Result<HostView<'_, T>> {
+        let lent = self.lend_to_host(false)?;
+        Ok(HostView { elements: host_elements(self.buffer.address(), self.len()), _lent: lent })
+    }
+}
+
+impl<T: Send> Managed<T> {
+    /// Waits for all uses in flight, and returns a mutable view of the elements for the host. While it exists,
+    /// launches that use the memory return errors.
+    ///
+    /// # Errors
+    ///
+    /// Another view of the memory exists; a failure of the driver.
+    pub fn host_mut(&mut self) -> Result<HostViewMut<'_, T>> {
+        let lent = self.lend_to_host(true)?;
+        Ok(HostViewMut { elements: host_elements_mut(self.buffer.address(), self.len()), _lent: lent })
+    }
+}
+
 impl<T> Clone for Managed<T> {
     fn clone(&self) -> Managed<T> {
         Managed { buffer: self.buffer.clone() }
@@ -271,13 +308,13 @@ impl<T> fmt::Debug for Managed<T> {
 /// A loan of managed memory to the host.
 struct HostLoan<'m> {
     tracked: &'m TrackedBuffer,
-    /// True if the device must be idle meanwhile.
-    alone: bool,
+    loan: Loan,
+    idle: Option<IdlePart>,
 }
 
 impl Drop for HostLoan<'_> {
     fn drop(&mut self) {
-        self.tracked.end_host_loan(self.alone);
+        self.tracked.end_loan(self.loan, self.idle.as_ref());
     }
 }
 

@@ -5,8 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use cudarc::driver::CudaStream;
 
 use crate::cuda::Association;
-use crate::error::ManagedFault;
+use crate::error::{Error, ManagedFault, Result};
 use crate::waits::HeldStream;
+
+use super::loan::IdlePart;
 
 #[derive(Debug)]
 pub(crate) struct ManagedState {
@@ -20,8 +22,8 @@ pub(crate) struct ManagedState {
     pub page: usize,
     /// The ordinal of its context's device.
     pub device: usize,
-    /// True if host and device may access it at the same time.
-    pub concurrent: bool,
+    /// The ordinals of the system's devices without concurrent access.
+    pub without_concurrent_access: Vec<usize>,
     /// The association that it was allocated with.
     pub association: Association,
     /// The only stream that may use it. `None` if it has the association of its allocation.
@@ -39,19 +41,45 @@ impl ManagedState {
         *self.attached.lock().unwrap_or_else(PoisonError::into_inner) = stream;
     }
 
+    /// Returns true if host and devices may access it at the same time: all devices of the system have concurrent
+    /// access.
+    pub fn is_concurrent(&self) -> bool {
+        self.without_concurrent_access.is_empty()
+    }
+
+    /// Checks that a stream may use it.
+    pub fn check(&self, stream: &CudaStream) -> Result<()> {
+        self.fault(stream).map_or(Ok(()), |fault| Err(Error::Managed(fault)))
+    }
+
     /// Returns the reason why a stream may not use it. `None` if the stream may.
     pub fn fault(&self, stream: &CudaStream) -> Option<ManagedFault> {
+        let device = stream.context().ordinal();
         match &*self.attached.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(attached) => (!attached.is_here(stream)).then_some(ManagedFault::AttachedElsewhere),
-            None if self.association == Association::Host && !self.concurrent => {
-                Some(ManagedFault::AttachedToHost { device: self.device })
+            None if self.association == Association::Host
+                && self.without_concurrent_access.contains(&device) =>
+            {
+                Some(ManagedFault::AttachedToHost { device })
             }
             None => None,
         }
     }
 
-    /// Returns true if the device must be idle while the host accesses the memory.
-    pub fn needs_idle_device(&self) -> bool {
-        !self.concurrent && self.association == Association::Global && self.stream().is_none()
+    /// Checks that a device may access it while the host does, which prefetches in streams of the device need.
+    pub fn check_concurrent(&self, device: usize) -> Result<()> {
+        match self.without_concurrent_access.contains(&device) {
+            true => Err(Error::Managed(ManagedFault::NoConcurrentAccess { device })),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns what must be idle while the host accesses the memory.
+    pub fn idle_part(&self) -> Option<IdlePart> {
+        match self.stream() {
+            _ if self.is_concurrent() => None,
+            Some(stream) => Some(IdlePart::Stream(stream)),
+            None => (self.association == Association::Global).then_some(IdlePart::Devices),
+        }
     }
 }

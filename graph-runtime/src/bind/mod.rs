@@ -5,6 +5,7 @@
 //! - `view`: views whose uses are ordered; `to_view`: the views that an exec returns; `view_order`: their order with
 //!   the exec's launches; `uses`: the events that record uses;
 //! - `buffer`: memory that execs share; `buffer_view`: access to its elements; `ledger`: the order of its uses;
+//!   `loan`: loans of its elements;
 //!   `clock`: the vector clocks of streams; `shared_buffers`: the launches of one exec in that order;
 //! - `flag`, `semaphore`: values that graphs wait for and signal; `host`: host values and resources;
 //! - `managed`: memory that host and device share; `managed_state`: its state; `advice`: advice, prefetches and
@@ -24,6 +25,7 @@ mod hint;
 mod hints;
 mod host;
 mod ledger;
+mod loan;
 mod location;
 mod loops;
 mod managed;
@@ -51,7 +53,8 @@ pub use bound::{
 pub use buffer::{BoundBuffer, Buffer};
 pub use flag::{Flag, FlagValue};
 pub(crate) use flag::{is_positive_step, precedes};
-pub use hint::{Advice, Hint, HintLocation};
+pub use hint::{Advice, Hint, HintLocation, RangedHint};
+pub use hints::HintVisitor;
 pub(crate) use hints::Prologue;
 pub use host::{BindHost, BindKept, BindResource, Host, Resource, ResourceHandle};
 pub(crate) use ledger::{Generation, Ledger};

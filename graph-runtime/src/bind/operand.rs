@@ -19,7 +19,6 @@
 //! The per-thread default stream is a different stream on each thread, under one handle. For buffers that it
 //! owns, the legacy default stream is used instead: it synchronises with the per-thread streams of all threads.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
@@ -30,7 +29,7 @@ use crate::cuda::{Context, Driver, Event, Outcome, Stream};
 use crate::error::{MemoryKind, Result};
 use crate::waits::{OwnedEvent, SideStream, lasting_stream};
 
-use super::hint::Hint;
+use super::hint::RangedHint;
 use super::ledger::TrackedBuffer;
 use super::managed_state::ManagedState;
 use super::multicast::ReachedMemory;
@@ -78,7 +77,7 @@ pub(crate) struct Operand {
     /// The uses through views that the exec has returned.
     pub view_uses: Arc<ViewUses>,
     /// The hints of its argument.
-    pub hints: Cow<'static, [Hint]>,
+    pub hints: Vec<RangedHint>,
 }
 
 impl Operand {
@@ -104,8 +103,13 @@ impl Operand {
             shared: None,
             reached: None,
             view_uses: Arc::default(),
-            hints: Cow::Borrowed(&[]),
+            hints: Vec::new(),
         }
+    }
+
+    /// Returns true if some of its hints are about a range of its elements.
+    pub fn has_ranged_hints(&self) -> bool {
+        self.hints.iter().any(RangedHint::has_range)
     }
 
     pub fn managed_state(&self) -> Option<&ManagedState> {

@@ -106,9 +106,10 @@ impl StreamUses {
         self.0.iter().any(|known| known.used.load(Ordering::Relaxed))
     }
 
-    /// Returns true if all uses are by one stream.
-    pub fn is_all_by(&self, key: &StreamKey) -> bool {
-        self.0.iter().filter(|known| known.used.load(Ordering::Relaxed)).all(|known| known.key.is(key))
+    /// Returns true if all uses are by one stream of a context.
+    pub fn is_all_by(&self, key: &StreamKey, context: Context) -> bool {
+        let mut used = self.0.iter().filter(|known| known.used.load(Ordering::Relaxed));
+        used.all(|known| known.key.is(key) && Context::from_cudarc(&known.ctx) == context)
     }
 
     /// Returns true if at most one stream has uses, and all of them are known to be recorded.

@@ -1,7 +1,6 @@
 //! Visits bound arguments and collects their operands. Binding makes the owning stream of each buffer wait for
 //! the buffer's earlier uses.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,7 +13,6 @@ use crate::error::{Error, MemoryKind, Result};
 use crate::waits::SideStream;
 
 use super::buffer::Buffer;
-use super::hint::Hint;
 use super::operand::{Operand, Owners};
 use super::output::{OutputDescription, OutputSlot};
 use super::view_order::ViewedOperand;
@@ -50,18 +48,6 @@ impl<'v> Visitor<'v> {
             self.error = Some(error);
         }
         self.error.map_or(Ok(self.found), Err)
-    }
-
-    /// Visits an argument, or a field of a record, that has hints.
-    pub fn hinted(&mut self, hints: &'static [Hint], visit: impl FnOnce(&mut Self)) {
-        self.hinted_by(Cow::Borrowed(hints), visit);
-    }
-
-    /// Visits an argument whose hints are only known at run time.
-    pub(crate) fn hinted_by(&mut self, hints: Cow<'static, [Hint]>, visit: impl FnOnce(&mut Self)) {
-        let first = self.found.len();
-        visit(self);
-        self.found[first..].iter_mut().for_each(|operand| operand.hints = hints.clone());
     }
 
     /// Checks that no owning stream has joined a capture by waiting for one of its events.

@@ -11,9 +11,11 @@ use cuweave_core::ir::Origin;
 
 use crate::bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, BoundExclusive, BoundExclusivePinned,
-    BoundShared, BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Hint, Managed, Output,
+    BoundShared, BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Managed, Output,
     OutputDescription, Visitor,
 };
+
+use super::hint::BuilderHint;
 
 /// The type of a buffer's elements.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +56,7 @@ pub struct ArgumentBinding<'a> {
     pub(super) element: ElementType,
     pub(super) origin: Origin,
     /// The hints about its managed memory. A setter keeps the hints of the memory that it replaces.
-    hints: Vec<Hint>,
+    pub(super) hints: Vec<BuilderHint>,
 }
 
 impl fmt::Debug for ArgumentBinding<'_> {
@@ -142,10 +144,7 @@ impl<T: 'static> ErasedBinding for BoundTaken<T> {
 
 impl Bound for ArgumentBinding<'_> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
-        let ArgumentBinding { bound, hints, .. } = self;
-        visitor.hinted_by(hints.clone().into(), |visitor| {
-            bound.iter_mut().for_each(|bound| bound.visit(visitor));
-        });
+        self.bound.iter_mut().for_each(|bound| bound.visit(visitor));
     }
 }
 
@@ -163,7 +162,7 @@ impl<'a> ArgumentBinding<'a> {
     }
 
     /// Returns the binding with hints about its managed memory.
-    pub(super) fn hinted(self, hints: Vec<Hint>) -> ArgumentBinding<'a> {
+    pub(super) fn hinted(self, hints: Vec<BuilderHint>) -> ArgumentBinding<'a> {
         ArgumentBinding { hints, ..self }
     }
 

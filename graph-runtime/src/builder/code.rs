@@ -18,7 +18,7 @@ use cuweave_core::ir::StatementId;
 use cuweave_core::kind::{Stage, StatementKind, SyncOperation};
 use cuweave_core::table::{DecodedFunction, Table, TableHandle};
 
-use crate::bind::{Flag, FlagValue, Semaphore};
+use crate::bind::{Bound, Flag, FlagValue, HintVisitor, RangedHint, Semaphore};
 use crate::build::{ArgumentReader, Body, GivenArgument, Misfit, MisfitArgument, ScalarValue};
 use crate::cuda::HostWork;
 use crate::error::{Error, Result, SourceLocation};
@@ -415,6 +415,13 @@ impl GraphFn for Args<'_> {
         = Values<'v>
     where
         Self: 'v;
+
+    fn hints(&self, visitor: &mut HintVisitor, _: Token) {
+        for buffer in &self.buffers {
+            let hints: Vec<RangedHint> = buffer.hints.iter().map(|hint| hint.value(&self.scalars)).collect();
+            visitor.hinted(buffer.count(), &hints);
+        }
+    }
 
     fn values(&self, _: Token) -> Values<'_> {
         Values { code: &self.code, scalars: &self.scalars }

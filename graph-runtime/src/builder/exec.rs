@@ -217,6 +217,7 @@ impl<'a> Exec<'a> {
             );
             return Err(messages::refused(&at, Code::CW401, &message, &[], None));
         }
+        let binding = binding.hinted(old.hints.clone());
         self.core.set_buffer(id.as_u32(), binding, |args| &mut args.buffers[id.index()])
     }
 

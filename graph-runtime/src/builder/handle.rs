@@ -89,6 +89,19 @@ impl From<Handle> for View {
     }
 }
 
+impl From<&Handle> for View {
+    /// Returns the whole buffer.
+    fn from(handle: &Handle) -> View {
+        View::whole(*handle)
+    }
+}
+
+impl From<&View> for View {
+    fn from(view: &View) -> View {
+        view.clone()
+    }
+}
+
 /// The maximum nesting of parts.
 pub(super) const MAX_PARTS: usize = 64;
 

@@ -24,6 +24,7 @@ use crate::error::{Error, Refusal, Result, refusals};
 
 use super::bound::ArgumentBinding;
 use super::code::{Args, BuilderCode, written_kind};
+use super::hint::BuilderHint;
 use super::messages;
 use super::program::{BuilderBuffer, BuilderScalar, BuilderStatement, Program};
 use super::size::MentionedScalars;
@@ -118,8 +119,12 @@ fn source(program: &Program, ids: &[BufferId]) -> LoweredProgram {
             device: written.device,
         }
     };
-    let discarded: Vec<BufferId> =
-        program.hints.iter().filter(|(_, hint)| *hint == Hint::Discard).map(|&(buffer, _)| buffer).collect();
+    let discarded: Vec<BufferId> = program
+        .hints
+        .iter()
+        .filter(|(_, one)| one.hint == Hint::Discard)
+        .map(|(buffer, _)| *buffer)
+        .collect();
     let none = DimId::from_u32(0);
     let fresh = discarded.iter().map(|&id| (number(id), none, program.buffers[id].dim)).collect();
     let discarded = discarded.into_iter().map(number).collect();
@@ -200,7 +205,7 @@ pub(super) fn args(
         structure,
         program: table,
     };
-    let hints: Vec<Vec<Hint>> = bound.iter().map(|(id, _)| program.hints_of(*id)).collect();
+    let hints: Vec<Vec<BuilderHint>> = bound.iter().map(|(id, _)| program.hints_of(*id)).collect();
     let symbols = program.scalars.iter().map(|symbol| program.at(symbol.place, &symbol.name)).collect();
     let steps = program.statements.into_iter().map(|written| written.kind).collect();
     Args {

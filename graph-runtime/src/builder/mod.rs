@@ -4,7 +4,7 @@
 //! checks it with the macro's checks. From there on, a builder's graph takes the path of graph functions.
 //!
 //! - `size`: scalars and expressions over them; `handle`: names of buffers and statements, and arguments;
-//!   `config`: launch configurations; `bound`: the buffers bound to arguments;
+//!   `config`: launch configurations; `bound`: the buffers bound to arguments; `hint`: hints about them;
 //! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
 //!   their arguments; `arms`: the bodies of conditions; `events`: host statements, events, flags and
 //!   semaphores; `program`: the program so far; `messages`: messages;
@@ -21,6 +21,7 @@ mod declarations;
 mod events;
 mod exec;
 mod handle;
+mod hint;
 mod hints;
 mod launches;
 mod lower;

@@ -14,13 +14,13 @@ use cuweave_core::structure::Call;
 use cuweave_core::table::BoundOp;
 use cuweave_ptx::poly::{Poly, Symbols};
 
-use crate::bind::Hint;
 use crate::build::ScalarValue;
 use crate::error::{Error, Refusal, Result, SourceLocation};
 
 use super::bound::ElementType;
 use super::code::BuilderStage;
 use super::handle::{Argument, ArgumentValue, CallSite, Handle, MAX_PARTS, StatementRef, Subrange, View};
+use super::hint::BuilderHint;
 use super::messages;
 use super::size::{MentionedScalars, Names, Size, SizeFault, ToSize};
 
@@ -83,7 +83,7 @@ pub(super) struct Program {
     pub outputs: Vec<(BufferId, CallSite)>,
     pub cursor: Cursor,
     /// The hints about the managed memory of arguments.
-    pub hints: Vec<(BufferId, Hint)>,
+    pub hints: Vec<(BufferId, BuilderHint)>,
     /// The faults of declarations, which `build` reports.
     pub faults: Vec<Refusal>,
 }
@@ -282,13 +282,19 @@ impl Program {
         }
     }
 
+    /// Checks the nesting of a view.
+    pub fn check_depth(&self, at: &StatementSite<'_>, view: &View) -> Result<()> {
+        if view.parts.len() <= MAX_PARTS {
+            return Ok(());
+        }
+        let message = format!("a part of more than {MAX_PARTS} parts is given to `{}`", at.name);
+        Err(self.refuse(at, Code::CW001, &message, None))
+    }
+
     /// Resolves a view to a part of a buffer.
     pub fn part(&mut self, at: &StatementSite<'_>, view: &View) -> Result<ResolvedPart> {
         let buffer = self.resolve_buffer(at, view.handle)?;
-        if view.parts.len() > MAX_PARTS {
-            let message = format!("a part of more than {MAX_PARTS} parts is given to `{}`", at.name);
-            return Err(self.refuse(at, Code::CW001, &message, None));
-        }
+        self.check_depth(at, view)?;
         let (mut lo, mut hi) = (0u64.to_size(), self.buffers[buffer].len.clone());
         let mut ends = (self.dim(&lo), self.buffers[buffer].dim);
         for Subrange { lo: from, hi: to, place } in &view.parts {

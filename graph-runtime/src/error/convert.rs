@@ -20,7 +20,7 @@ impl From<DriverError> for Error {
         let code = cuda::code_of(error.0);
         let text = if cuda::driver().is_ok() { cuda::error_name(code).1 } else { String::new() };
         let name = format!("{:?}", error.0);
-        Error::Driver(Box::new(DriverFailure { call, at: None, code, name, text }))
+        Error::Driver(Box::new(DriverFailure { call, at: None, code, name, bytes: None, text }))
     }
 }
 
@@ -28,6 +28,12 @@ impl Error {
     /// Returns the error of a failed driver call.
     pub(crate) fn driver(failure: Failure, at: Option<Box<SourceLocation>>) -> Error {
         Error::Driver(Box::new(describe(failure, at)))
+    }
+
+    /// Returns the error of a failed call that allocates `bytes` bytes.
+    pub(crate) fn allocation(failure: Failure, at: Option<Box<SourceLocation>>, bytes: u64) -> Error {
+        let asked = (failure.is_out_of_memory() && bytes > 0).then_some(bytes);
+        Error::Driver(Box::new(DriverFailure { bytes: asked, ..describe(failure, at) }))
     }
 }
 

@@ -12,7 +12,8 @@ pub(crate) fn describe(failure: Failure, at: Option<Box<SourceLocation>>) -> Dri
     if !log.is_empty() {
         text = if text.is_empty() { log } else { format!("{text}: {log}") };
     }
-    DriverFailure { call: FailedCall::Named(failure.call.to_owned()), at, code: failure.code, name, text }
+    let call = FailedCall::Named(failure.call.to_owned());
+    DriverFailure { call, at, code: failure.code, name, bytes: None, text }
 }
 
 /// Describes a failed load of an image, with the log of the driver's compiler.

@@ -1,5 +1,7 @@
 //! The faults of managed memory.
 
+use super::parts::Fault;
+
 /// The reason why managed memory cannot be allocated or used as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -113,6 +115,24 @@ pub enum ManagedFault {
         device: u32,
         /// The number of devices of the graph.
         devices: usize,
+    },
+    /// The range of `#[advise]` or `#[prefetch]` is not within its argument.
+    #[error("its `#[advise]` or `#[prefetch]` names the elements {from}..{to}, and it has {len}")]
+    #[non_exhaustive]
+    HintRange {
+        /// The first element.
+        from: u64,
+        /// The element after the last one.
+        to: u64,
+        /// The number of elements of the argument.
+        len: u64,
+    },
+    /// A bound of the range of `#[advise]` or `#[prefetch]` has no value.
+    #[error("a bound of its `#[advise]` or `#[prefetch]` {fault}")]
+    #[non_exhaustive]
+    HintBound {
+        /// The reason.
+        fault: Fault,
     },
     /// An argument with `#[advise]`, `#[prefetch]` or `#[discard]` is bound to other memory.
     #[error(

@@ -239,18 +239,23 @@ pub struct DriverFailure {
     pub code: u32,
     /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
     pub name: String,
+    /// The number of bytes that were asked for, if the call ran out of memory and allocates it.
+    pub bytes: Option<u64>,
     /// The driver's description of the error and the text of its log.
     pub text: String,
 }
 
 impl fmt::Display for DriverFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DriverFailure { call, at, code, name, text } = self;
+        let DriverFailure { call, at, code, name, bytes, text } = self;
         write!(f, "{call}")?;
         if let Some(at) = at {
             write!(f, " for {at}")?;
         }
         write!(f, " failed with {name} ({code})")?;
+        if let Some(bytes) = bytes {
+            write!(f, " when asked for {bytes} bytes")?;
+        }
         if text.is_empty() { Ok(()) } else { write!(f, ": {text}") }
     }
 }
@@ -353,11 +358,13 @@ mod tests {
             at: Some(Box::new(SourceLocation::new("h", "src/main.rs", 12))),
             code: 2,
             name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
+            bytes: Some(4096),
             text: "out of memory".into(),
         };
         assert_eq!(
             Error::Driver(Box::new(failure)).to_string(),
-            "`cuGraphAddMemAllocNode` for `h` (src/main.rs:12) failed with CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
+            "`cuGraphAddMemAllocNode` for `h` (src/main.rs:12) failed with CUDA_ERROR_OUT_OF_MEMORY (2) \
+                when asked for 4096 bytes: out of memory"
         );
     }
 }

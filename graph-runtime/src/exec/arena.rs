@@ -59,7 +59,7 @@ impl ArenaPool {
     pub fn with_capacity(stream: &Arc<CudaStream>, bytes: u64) -> Result<ArenaPool> {
         let pool = ArenaPool::new(stream)?;
         context::enter(cuda::driver()?, stream.context())?;
-        pool.shared.reserve(bytes)?;
+        pool.shared.reserve(bytes).map_err(|failure| Error::allocation(failure, None, bytes))?;
         Ok(pool)
     }
 

@@ -121,7 +121,8 @@ impl Core {
             let buffers: Vec<BufferId> =
                 without.iter().flat_map(|(at, _)| inside[*at].iter().copied()).collect();
             let start = self.reserve(device, bytes, &buffers).map_err(|failure| {
-                Error::driver(failure, Some(self.built.plan.at_memory(self.definition.program(), first)))
+                let at = self.built.plan.at_memory(self.definition.program(), first);
+                Error::allocation(failure, Some(at), bytes)
             })?;
             self.times.allocated += began.elapsed();
             for (at, offset) in without {
@@ -161,8 +162,9 @@ impl Core {
         let mut addresses = BTreeMap::new();
         for (device, (last, bytes)) in self.built.state.counted.last_of_devices() {
             let at = at_statement(self.definition.program(), last.condition);
-            let mapped =
-                self.map_memory(device, bytes, &[]).map_err(|failure| Error::driver(failure, Some(at)))?;
+            let mapped = self
+                .map_memory(device, bytes, &[])
+                .map_err(|failure| Error::allocation(failure, Some(at), bytes))?;
             addresses.insert(device, mapped.start());
             self.temporaries.records.push(mapped);
         }

@@ -16,7 +16,7 @@ use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::operation::Operations;
 use cuweave_core::table::Table;
 
-use crate::bind::{IterationCounts, LoopIterations, ViewContext, Visitor};
+use crate::bind::{HintVisitor, IterationCounts, LoopIterations, ViewContext, Visitor};
 use crate::build::Body;
 use crate::cuda::DropOrLeak;
 use crate::error::Result;
@@ -72,6 +72,11 @@ pub trait GraphFn: Generated {
     fn described(&self, token: Token) -> Result<Vec<ArgumentDescription>> {
         let _ = token;
         Ok(Vec::new())
+    }
+    /// Visits the hints about the managed memory of its arguments. By default there are none.
+    #[doc(hidden)]
+    fn hints(&self, visitor: &mut HintVisitor, token: Token) {
+        let _ = (visitor, token);
     }
     /// The values of its scalars, with which its expressions are evaluated.
     #[doc(hidden)]

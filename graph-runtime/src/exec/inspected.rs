@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 
 use cuweave_core::compile::memory_svg;
 use cuweave_core::ids::KernelId;
-use cuweave_core::index::Vector;
-use cuweave_core::ir::{StatementId, StatementKind};
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{BufferId, StatementId, StatementKind};
 use cuweave_core::launches::{DeclaredParameter, LaunchValues, LaunchedKernel};
 use cuweave_inspect::{
-    PageInput, PictureInput, Profile, Report, ReportInput, UnprovedWrite, build_report, dot, graph_svg, page,
+    MemoryHint, MemoryHintKind, PageInput, PictureInput, Profile, Report, ReportInput, UnprovedWrite,
+    build_report, dot, graph_svg, page,
 };
 
-use crate::error::Result;
+use crate::bind::{Hint, Prologue};
 use crate::error::program::plan_error;
+use crate::error::{Result, at_buffer};
 use crate::statements::{StatementRecord, StatementRecordExt};
 
 use super::core::Core;
@@ -140,6 +142,7 @@ impl Inspection<'_> {
             launches: &launches.by_statement,
             written: self.0.built.state.records.iter().filter(|record| record.is_user_launch()).count(),
             unproved: &Vec::from_iter(findings),
+            hints: &self.memory_hints(),
             left_alone: &self.0.built.plan.left_alone,
             decided: &self.0.built.plan.decided,
             captured: self.0.built.nodes_of(StatementKind::Capture(())),
@@ -149,6 +152,31 @@ impl Inspection<'_> {
                 + self.0.built.nodes_of(StatementKind::Join(())))
             .saturating_sub(self.0.built.handle.conditions),
         })
+    }
+
+    /// Returns the hints about managed memory: advice, discards and prefetches.
+    fn memory_hints(&self) -> Vec<MemoryHint> {
+        let of_operand = |prologue: &'_ Prologue| {
+            let at = at_buffer(self.0.definition.program(), BufferId::new(prologue.argument));
+            let mut hints: Vec<MemoryHint> = prologue
+                .applied
+                .iter()
+                .map(|applied| {
+                    let kind = match applied.hint {
+                        Hint::ReadMostly => MemoryHintKind::ReadMostly,
+                        Hint::PreferredLocation(_) => MemoryHintKind::PreferredLocation,
+                        Hint::AccessedBy(_) => MemoryHintKind::AccessedBy,
+                        Hint::Prefetch(_) => MemoryHintKind::Prefetch,
+                        Hint::Discard => MemoryHintKind::Discard,
+                    };
+                    let location = applied.location.map(|location| location.to_string());
+                    MemoryHint::new((*at).clone(), kind, location, applied.bytes)
+                })
+                .collect();
+            hints.sort_by_key(|hint| hint.kind);
+            hints
+        };
+        self.0.operands.prologues.list().iter().flat_map(of_operand).collect()
     }
 
     fn pictured(&self) -> PictureInput<'_> {

@@ -14,7 +14,7 @@ use cuweave_core::ir::BufferId;
 use crate::bind::{Generation, HandedOutput, Ledger, OrderFault, Output};
 use crate::build::{CollectiveOrder, check_overlap};
 use crate::context;
-use crate::cuda::{Driver, Event, Outcome, RawExec, Stream, record};
+use crate::cuda::{Driver, Event, Failure, Outcome, RawExec, Stream, record};
 use crate::error::{Error, ManagedFault, OutputFault, PlanFault, Result, at_buffer};
 use crate::kernels::LaunchNote;
 use crate::ranges;
@@ -54,7 +54,8 @@ impl Core {
     /// See the generated `upload`.
     pub(crate) fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
         let raw = self.check_stream(stream)?;
-        Ok(self.definition.driver.upload(self.built.handle.exec, raw)?)
+        let uploaded = self.definition.driver.upload(self.built.handle.exec, raw);
+        uploaded.map_err(|failure| self.launch_failure(failure))
     }
 
     /// See the generated `synchronize`.
@@ -132,7 +133,7 @@ impl Core {
                 Ledger::known()
             };
         let other = other.as_ref().map(|ledger| ledger.lock());
-        if generation.as_ref().or(other.as_ref()).is_some_and(|generation| generation.is_of_host()) {
+        if generation.as_ref().or(other.as_ref()).is_some_and(|generation| generation.must_be_idle(stream)) {
             return Err(Error::Managed(ManagedFault::OfHost));
         }
         if !self.operands.prologues.is_empty() {
@@ -140,7 +141,7 @@ impl Core {
         }
         let driver = self.definition.driver;
         let launch = || {
-            launch(driver, self.built.handle.exec, raw)?;
+            launch(driver, self.built.handle.exec, raw).map_err(|failure| self.launch_failure(failure))?;
             Ok(self.in_flight.record(driver, raw))
         };
         let launched = match self.next_note(stream) {
@@ -171,6 +172,13 @@ impl Core {
         drop((generation, other));
         let ordered = self.order_later_uses(stream, raw, taken);
         Ok(recorded.and(ordered)?)
+    }
+
+    /// Returns the error of a failed launch or upload, which allocates the memory of alloc nodes.
+    fn launch_failure(&self, failure: Failure) -> Error {
+        let memories = self.built.plan.operations.memories.iter();
+        let bytes = memories.filter(|memory| memory.node).map(|memory| memory.bytes).sum();
+        Error::allocation(failure, None, bytes)
     }
 
     /// Orders all later uses after the launch in flight. Falls back to a wait on the host if the driver calls fail.

@@ -18,6 +18,8 @@ use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
+use super::pipeline::hints_of;
+use super::set::MovedHints;
 
 /// A record with setters. Only `#[cuweave::arguments]` can implement it.
 pub trait Settable: ArgumentRecord + Sized {
@@ -42,16 +44,17 @@ pub trait ArgumentPath {
     #[doc(hidden)]
     fn core(&mut self, token: Token) -> &mut Core;
 
-    /// Reevaluates statements.
+    /// Reevaluates statements and the ranges of hints.
     #[doc(hidden)]
     fn evaluate(&mut self, statements: &[StatementId], token: Token) -> Result<Reevaluated>;
 }
 
-/// The results of statements that were reevaluated.
+/// The results of statements that were reevaluated, and of hints.
 #[derive(Debug)]
 pub struct Reevaluated {
     records: Vec<statements::StatementRecord>,
     unproved: UnprovedLaunches,
+    hints: MovedHints,
 }
 
 /// An argument of an exec.
@@ -74,7 +77,7 @@ impl<A: GraphFn, R: ?Sized> ArgumentPath for ExecArgument<'_, A, R> {
     fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Reevaluated> {
         let ExecCore { core, args, .. } = &mut *self.exec;
         let (records, unproved) = core.evaluate(&args.values(Token), statements)?;
-        Ok(Reevaluated { records, unproved })
+        Ok(Reevaluated { records, unproved, hints: core.moved_hints(&|| hints_of(&**args))? })
     }
 }
 
@@ -243,11 +246,10 @@ impl<P: ArgumentPath<Target: ArgumentRecord>> ArgumentMut<P> {
         // too.
         let mut change = PendingField { place: &mut self.place, part, old: Some(old) };
         let reevaluated = change.place.evaluate(&statements, Token)?;
-        change.place.core(Token).replace_field_records(
-            &statements,
-            reevaluated.records,
-            reevaluated.unproved,
-        )?;
+        let Reevaluated { records, unproved, hints } = reevaluated;
+        let core = change.place.core(Token);
+        core.replace_field_records(&statements, records, unproved)?;
+        core.install_hints(hints);
         change.old = None;
         Ok(())
     }

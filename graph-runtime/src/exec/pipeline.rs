@@ -15,7 +15,7 @@ use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementK
 use cuweave_core::launches::Allowed;
 use cuweave_core::table::Table;
 
-use crate::bind::{Operand, Operands, Owners, Visitor};
+use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
     Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
     apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
@@ -46,6 +46,9 @@ trait BuildArguments {
     /// Visits the bound buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>);
 
+    /// Returns the hints of the bound buffers, each with the buffer's index.
+    fn hints(&self) -> Vec<(usize, Vec<RangedHint>)>;
+
     /// Calls `with` with the values of its scalars and the code of its expressions.
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
 }
@@ -63,9 +66,20 @@ impl<A: GraphFn> BuildArguments for A {
         Generated::operands(self, visitor, Token);
     }
 
+    fn hints(&self) -> Vec<(usize, Vec<RangedHint>)> {
+        hints_of(self)
+    }
+
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
         with(&self.values(Token))
     }
+}
+
+/// Returns the hints of bound buffers, each with the buffer's index.
+pub(super) fn hints_of<A: GraphFn>(args: &A) -> Vec<(usize, Vec<RangedHint>)> {
+    let mut visitor = HintVisitor::default();
+    args.hints(&mut visitor, Token);
+    visitor.finish()
 }
 
 /// Builds a graph function's graph.
@@ -142,8 +156,9 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     };
     let mut built = BuiltGraph::new(&definition, planned, records, words, unproved);
     built.state.hosts.adopt(works, std::iter::empty());
+    let hinted = operands.iter().enumerate().map(|(at, operand)| (at, operand, operand.hints.as_slice()));
     let prologues =
-        apply_hints(definition.program(), definition.dims(), driver, &definition.contexts, 0, &operands)?;
+        apply_hints(definition.program(), definition.dims(), driver, &definition.contexts, hinted)?;
     let mut core = Core::new(definition, built, Operands::new(operands, owners))?;
     let count = core.operands.list.len();
     core.operands.prologues.replace(driver, 0, count, prologues)?;
@@ -172,7 +187,12 @@ fn operands(
     let program = flat.checked.program();
     let mut visitor = Visitor::new(contexts, owners);
     args.operands(&mut visitor);
-    let operands = visitor.finish()?;
+    let mut operands = visitor.finish()?;
+    for (at, hints) in args.hints() {
+        if let Some(operand) = operands.get_mut(at) {
+            operand.hints = hints;
+        }
+    }
     check_operands(program, dims, 0, &operands)?;
     check_overlap(program, dims, &operands)?;
     check_host_statements(program, 0, &operands)?;

@@ -15,7 +15,7 @@ use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId, Text};
 use cuweave_core::settable_bounds::BoundUpdate;
 
-use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Visitor};
+use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Prologue, RangedHint, Visitor};
 use crate::build::annotate;
 use crate::build::{
     Aliases, Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated,
@@ -31,6 +31,7 @@ use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
+use super::pipeline::hints_of;
 use super::release::release_operands;
 
 impl<A: GraphFn> ExecCore<A> {
@@ -71,13 +72,55 @@ impl<A: GraphFn> ExecCore<A> {
         // too.
         let mut change = PendingScalar { exec: self, place, old: Some(old), shift: OldBounds::default() };
         let ExecCore { core, args, .. } = &mut *change.exec;
+        let hints = core.moved_hints(&|| hints_of(&**args))?;
         core.set(&args.values(Token), scalar, &mut change.shift)?;
+        core.install_hints(hints);
         change.old = None;
         Ok(())
     }
 }
 
+/// The hints whose ranges a setter moves.
+#[derive(Debug, Default)]
+pub(super) struct MovedHints {
+    /// The index of each operand, and its new hints.
+    hints: Vec<(usize, Vec<RangedHint>)>,
+    prologues: Vec<Prologue>,
+}
+
 impl Core {
+    /// Checks the hints that differ for the present values of the arguments, which `present` returns, and gives
+    /// their advice. Advice about elements that a range leaves remains.
+    pub(super) fn moved_hints(
+        &self,
+        present: &dyn Fn() -> Vec<(usize, Vec<RangedHint>)>,
+    ) -> Result<MovedHints> {
+        let operands = &self.operands.list;
+        if !operands.iter().any(Operand::has_ranged_hints) {
+            return Ok(MovedHints::default());
+        }
+        let mut hints = present();
+        hints.retain(|(at, hints)| operands.get(*at).is_some_and(|operand| operand.hints != *hints));
+        let Definition { driver, contexts, context, .. } = &self.definition;
+        // The user's expressions may have changed the current context.
+        driver.enter(*context)?;
+        let hinted = hints.iter().map(|(at, hints)| (*at, &operands[*at], hints.as_slice()));
+        let (program, dims) = (self.definition.program(), self.definition.dims());
+        let prologues = apply_hints(program, dims, driver, contexts, hinted)?;
+        Ok(MovedHints { hints, prologues })
+    }
+
+    /// Replaces hints after all checks of a setter.
+    pub(super) fn install_hints(&mut self, moved: MovedHints) {
+        let MovedHints { hints, prologues } = moved;
+        for (at, hints) in hints {
+            self.operands.list[at].hints = hints;
+        }
+        if !prologues.is_empty() {
+            self.operands.prologues.install(prologues);
+        }
+    }
+
     /// Checks that a scalar can be set.
     fn check_settable(&self, scalar: ScalarId) -> Result<()> {
         self.check_changeable()?;
@@ -259,7 +302,8 @@ impl Core {
         core.check_not_freed(first, &new)?;
         let driver = core.definition.driver;
         let (program, dims) = (core.definition.program(), core.definition.dims());
-        let prologues = apply_hints(program, dims, driver, &core.definition.contexts, first, &new)?;
+        let hinted = (first..).zip(&new).map(|(at, operand)| (at, operand, operand.hints.as_slice()));
+        let prologues = apply_hints(program, dims, driver, &core.definition.contexts, hinted)?;
         core.rebind(first, &new)?;
         core.operands.prologues.replace(driver, first, new.len(), prologues)?;
         annotate::update_addresses(&core.built.annotated(&core.definition));

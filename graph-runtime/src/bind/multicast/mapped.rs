@@ -8,7 +8,8 @@ use cudarc::driver::{CudaStream, CudaView};
 use cuweave_core::index::wide;
 
 use crate::bind::buffer::Buffer;
-use crate::bind::ledger::{Ledger, LoanKind, TrackedBuffer};
+use crate::bind::ledger::{Ledger, TrackedBuffer};
+use crate::bind::loan::{Loan, LoanKind};
 use crate::cuda::{Driver, MappedRange, UnownedBuffer};
 use crate::error::{MulticastFault, Result};
 
@@ -136,13 +137,15 @@ pub(super) struct CopyLoan<'l> {
 }
 
 impl<'l> CopyLoan<'l> {
+    const LOAN: Loan = Loan { kind: LoanKind::ForCopy, write: true };
+
     /// Borrows all of these memories, each of which is listed once.
     ///
     /// # Errors
     ///
     /// A view of one of them exists.
     pub fn new(ledger: &Ledger, tracked: Vec<&'l TrackedBuffer>) -> Result<CopyLoan<'l>> {
-        ledger.begin_loans(&tracked, LoanKind::ForCopy)?;
+        ledger.begin_loans(&tracked, CopyLoan::LOAN, None)?;
         Ok(CopyLoan { tracked })
     }
 
@@ -156,6 +159,6 @@ impl<'l> CopyLoan<'l> {
 
 impl Drop for CopyLoan<'_> {
     fn drop(&mut self) {
-        self.tracked.iter().for_each(|tracked| tracked.end_loan());
+        self.tracked.iter().for_each(|tracked| tracked.end_loan(CopyLoan::LOAN, None));
     }
 }

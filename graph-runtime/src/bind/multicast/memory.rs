@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DeviceRepr};
 
 use crate::bind::buffer::{Buffer, cudarc_result, refuse_capture};
-use crate::bind::ledger::LoanKind;
+use crate::bind::loan::{Loan, LoanKind};
 use crate::bind::view::ViewMemory;
 use crate::cuda::{self, AnyBits, MappedRange, PhysicalHandle};
-use crate::error::{MulticastFault, Result};
+use crate::error::{Error, MulticastFault, Result};
 
 use super::mapped::{CopyLoan, MappedBytes, MappedElements, MappedOwner};
 use super::object::{bytes_of, check_aligned, check_inside, fault};
@@ -48,7 +48,8 @@ impl Memory {
         }
         let granularity = driver.granularity(ctx.cu_device())?;
         check_aligned("the size of the memory", bytes, granularity)?;
-        let raw = PhysicalHandle::memory(driver, ctx, bytes)?;
+        let raw = PhysicalHandle::memory(driver, ctx, bytes)
+            .map_err(|failure| Error::allocation(failure, None, bytes))?;
         let range = MappedRange::new(&raw, bytes, 0, &[ctx.cu_device()])?;
         range.zero(stream)?;
         let mapped = MappedBytes::new(driver, stream, range, bytes)?;
@@ -159,7 +160,7 @@ impl Memory {
             return Ok(());
         }
         let part = self.elements::<T>(offset, elements.len())?;
-        let _lent = part.lend(stream, true, LoanKind::ForCopy)?;
+        let _lent = part.lend(stream, Loan { kind: LoanKind::ForCopy, write: true })?;
         let mut view = part.view_mut(ViewMemory::Buffer(part.tracked()));
         let copied = cuda::driver()?.relaxed(|| stream.memcpy_dtod(elements, &mut view));
         cudarc_result("cuMemcpyDtoDAsync_v2", copied)

@@ -11,7 +11,7 @@ use cuweave_core::ir::{
 };
 use cuweave_core::settable_bounds::SetterEffects;
 
-use crate::bind::{Operand, Prologue};
+use crate::bind::{Operand, Prologue, RangedHint};
 use crate::cuda::Driver;
 use crate::error::{
     Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, SourceLocation, at_attribute,
@@ -220,8 +220,10 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
             let fault = match (buffer.origin, operand) {
                 (Origin::Pinned { .. }, _) | (Origin::Device { .. }, None) => continue,
                 (Origin::Device { .. }, Some(operand)) => match operand.managed_state() {
-                    Some(managed_state) if managed_state.concurrent => continue,
-                    Some(managed_state) => ManagedFault::NotConcurrent { device: managed_state.device },
+                    Some(managed_state) => match managed_state.without_concurrent_access.first() {
+                        None => continue,
+                        Some(&device) => ManagedFault::NotConcurrent { device },
+                    },
                     None => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
                 },
                 _ => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
@@ -232,30 +234,25 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
     Ok(())
 }
 
-/// Applies the hints of the operands of the buffers from `first` on. Returns the prologues that each launch
-/// runs before the graph.
-pub(crate) fn apply_hints(
+/// Applies hints of operands, each with the index of its buffer. Returns what each launch runs before the
+/// graph.
+pub(crate) fn apply_hints<'o>(
     program: &Program,
     dims: &Vector<DimId, u64>,
-    driver: &Driver,
+    driver: &'static Driver,
     contexts: &Contexts,
-    first: usize,
-    operands: &[Operand],
+    hinted: impl IntoIterator<Item = (usize, &'o Operand, &'o [RangedHint])>,
 ) -> Result<Vec<Prologue>> {
-    let mut prologues = Vec::new();
-    for (at, operand) in (first..).zip(operands).filter(|(_, operand)| !operand.hints.is_empty()) {
+    let hinted = hinted.into_iter().filter(|(_, _, hints)| !hints.is_empty());
+    let apply = |(at, operand, hints): (usize, &Operand, &[RangedHint])| {
         let id = BufferId::new(at);
-        let bytes = dims[program.buffers[id].len].saturating_mul(operand.element);
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        match operand.apply_hints(driver, contexts, at, bytes) {
-            Ok(prologue) => prologues.extend(prologue),
-            Err(Error::Managed(fault)) => {
-                return Err(Error::ManagedArgument { at: at_buffer(program, id), fault });
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(prologues)
+        let len = dims[program.buffers[id].len];
+        operand.apply_hints(hints, driver, contexts, at, len).map_err(|error| match error {
+            Error::Managed(fault) => Error::ManagedArgument { at: at_buffer(program, id), fault },
+            error => error,
+        })
+    };
+    hinted.map(apply).collect()
 }
 
 /// Returns true if the program may write a buffer.

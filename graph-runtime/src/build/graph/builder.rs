@@ -54,7 +54,8 @@ impl GraphBuilder<'_> {
 
     /// Returns the error of a driver call for an operation.
     pub fn failed(&self, operation: &Operation, failure: Failure) -> Error {
-        Error::driver(failure, Some(self.at(operation)))
+        let bytes = self.built.plan.operations.allocated_by(operation);
+        Error::allocation(failure, Some(self.at(operation)), bytes)
     }
 
     /// Returns the name of the body that nodes are currently added to. `None` outside of bodies.

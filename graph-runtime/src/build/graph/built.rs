@@ -158,5 +158,6 @@ impl BuiltGraph {
 
 /// Returns the error of a driver call for an operation.
 pub(crate) fn failed_at(plan: &Plan, program: &Program, operation: OperationId, failure: Failure) -> Error {
-    Error::driver(failure, Some(plan.at(program, &plan.operations.list[operation])))
+    let operation = &plan.operations.list[operation];
+    Error::allocation(failure, Some(plan.at(program, operation)), plan.operations.allocated_by(operation))
 }
