@@ -39,8 +39,8 @@ pub enum Attach {
 /// starts at a host page and shares no page with other memory, so advice and discards affect nothing else.
 ///
 /// The host accesses the elements through [`Managed::host`], which waits for the writes in flight, and
-/// [`Managed::host_mut`], which waits for all work in flight. The memory is freed when the last clone and all execs that bind it are dropped. That drop waits
-/// for the last launch.
+/// [`Managed::host_mut`], which waits for all work in flight. The memory is freed when the last clone and all execs
+/// that bind it are dropped. That drop waits for the last launch.
 pub struct Managed<T> {
     buffer: Buffer<T>,
 }
