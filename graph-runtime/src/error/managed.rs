@@ -143,7 +143,7 @@ pub enum ManagedFault {
     /// Memory that is attached to another stream.
     #[error("managed memory that is attached to one stream is used in another one")]
     AttachedElsewhere,
-    /// A launch uses memory that is lent.
+    /// A launch uses memory that is lent, or writes memory that the host reads.
     #[error(
         "managed memory that is lent, to the host or by `with`, cannot be used by a launch until the view is dropped"
     )]
