@@ -76,6 +76,11 @@ pub trait GlobalMemory: Sync {
     /// The region must stay valid until the launch returns.
     fn region(&self, address: u64) -> Option<Region>;
 
+    /// Returns true if the byte at `address` is in a live allocation that the kernel may not access.
+    fn is_closed(&self, _address: u64) -> bool {
+        false
+    }
+
     /// Sets a condition of the graph to which the kernel belongs.
     ///
     /// # Errors

@@ -154,6 +154,9 @@ impl<'a> RegionCache<'a> {
             Some(past) => {
                 format!("{how} of {size} bytes at {address:#x}, {past} bytes past the end of an allocation")
             }
+            None if self.memory.is_closed(address) => {
+                format!("{how} of {size} bytes at {address:#x}, in memory that it has no access to")
+            }
             None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
         LaneFault::access(FaultKind::Bounds, address, size, what)
