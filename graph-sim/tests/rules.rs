@@ -39,7 +39,7 @@ fn try_add(graph: &Graph, mut params: sys::CUDA_MEM_ALLOC_NODE_PARAMS) -> Result
 
 #[test]
 fn alloc_nodes_have_properties_that_can_be_read_back() {
-    use sys::CUmemAllocationHandleType::*;
+    use sys::CUmemAllocationHandleType as HandleType;
     use sys::CUmemLocationType::*;
     let _context = Context::new();
     let graph = Graph::new();
@@ -49,10 +49,13 @@ fn alloc_nodes_have_properties_that_can_be_read_back() {
         try_add(&graph, params)
     };
     // Graph memory is not shared with other processes, and is memory of a device.
-    for handles in [CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CU_MEM_HANDLE_TYPE_FABRIC] {
+    for handles in
+        [HandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, HandleType::CU_MEM_HANDLE_TYPE_FABRIC]
+    {
         assert_eq!(change(&|props| props.handleTypes = handles).err(), Some(UNSUPPORTED));
     }
-    assert_eq!(change(&|props| props.handleTypes = CU_MEM_HANDLE_TYPE_WIN32).err(), Some(INVALID));
+    let windows = HandleType::CU_MEM_HANDLE_TYPE_WIN32;
+    assert_eq!(change(&|props| props.handleTypes = windows).err(), Some(INVALID));
     for host in [CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA] {
         assert_eq!(change(&|props| props.location.type_ = host).err(), Some(UNSUPPORTED));
     }
