@@ -80,12 +80,12 @@ fn visible(list: &str, count: usize) -> Vec<usize> {
     }
 }
 
-/// Returns the number at the start of a text, after spaces and a sign, as C's `strtol` reads it.
+/// Returns the number at the start of a text, after spaces and a sign, as C's `strtol` reads it into an `int`.
 fn leading_number(entry: &str) -> Option<usize> {
     let entry = entry.trim_ascii_start();
     let digits = entry.strip_prefix('+').unwrap_or(entry);
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-    digits[..end].parse().ok()
+    usize::try_from(digits[..end].parse::<i64>().ok()? as i32).ok()
 }
 
 const UUID_PREFIX: &str = "GPU-";
@@ -135,6 +135,7 @@ mod tests {
             ("0.5", 1),
             ("0abc", 1),
             ("99999999999999999999", 0),
+            ("4294967296", 1),
         ] {
             assert_eq!(visible(list, 1).len(), one, "{list}");
         }
@@ -145,7 +146,9 @@ mod tests {
     #[test]
     fn no_device_is_visible_twice() {
         let check = |numbers: &[usize]| VisibleDevices { numbers: numbers.to_vec() }.check();
-        assert_eq!(check(&visible("0,0", 1)), Err(Status::INVALID_DEVICE));
+        for twice in ["0,0", "0,00", "0,0,a", "GPU-637,GPU-63757765"] {
+            assert_eq!(check(&visible(twice, 1)), Err(Status::INVALID_DEVICE), "{twice}");
+        }
         assert_eq!(check(&visible("1,0", 2)), Ok(()));
         assert_eq!(check(&visible("", 2)), Err(Status::NO_DEVICE));
     }
