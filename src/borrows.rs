@@ -78,6 +78,68 @@
 //! }
 //! ```
 //!
+//! A graph with memory nodes has two instances:
+//!
+//! ```compile_fail,E0382
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn make(n: u32) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     fill(&mut h, 0.0);
+//!     h
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let graph = make(ctx, 4)?;
+//!     let first = graph.instantiate()?;
+//!     let second = graph.instantiate()?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! It is cloned:
+//!
+//! ```compile_fail,E0599
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn make(n: u32) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     fill(&mut h, 0.0);
+//!     h
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let graph = make(ctx, 4)?;
+//!     let other = graph.clone();
+//!     Ok(())
+//! }
+//! ```
+//!
+//! An output is freed by two graphs:
+//!
+//! ```compile_fail,E0382
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn make(n: u32) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     fill(&mut h, 0.0);
+//!     h
+//! }
+//! #[cuweave::graph]
+//! fn take(n: u32, h: [f32; n], out: &mut [f32; n]) {
+//!     copy(&h, &mut out);
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let stream = ctx.new_stream()?;
+//!     let (mut a, mut b) = (stream.alloc_zeros::<f32>(4)?, stream.alloc_zeros::<f32>(4)?);
+//!     let mut exec = make(ctx, 4)?.instantiate()?;
+//!     let mut first = take(ctx, 4, exec.output(), &mut a)?.instantiate()?;
+//!     let mut second = take(ctx, 4, exec.output(), &mut b)?.instantiate()?;
+//!     let h = exec.launch(&stream)?;
+//!     first.launch(&stream, (h,))?;
+//!     second.launch(&stream, (h,))?;
+//!     Ok(())
+//! }
+//! ```
+//!
 //! An exec is shared between threads:
 //!
 //! ```compile_fail,E0277

@@ -238,7 +238,7 @@ pub mod error {
         BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
         DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
         LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
-        ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, SourceLocation, UnknownAccess,
+        ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, SourceLocation, Ungranted, UnknownAccess,
         UnprovedLaunch,
     };
 }

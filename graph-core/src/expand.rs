@@ -94,6 +94,7 @@ pub fn expand<A: Answers>(
         statements: flat.statements,
         views: flat.views.into(),
         outputs: outputs.into(),
+        grants: flat.grants.into(),
     };
     let poisoned = Vector::filled(false, program.buffers.len());
     let functions = functions(&flat.instances, &frames);

@@ -44,6 +44,19 @@ pub struct Program {
     pub views: List<View>,
     /// The buffers that the graph returns, in the order of the function's tail.
     pub outputs: List<BufferId>,
+    /// The devices that may use allocations of others, whatever the statements say.
+    pub grants: List<Grant>,
+}
+
+/// `#[access(expr)]` on an allocation: another device may use its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The allocation.
+    pub buffer: BufferId,
+    /// The expression, counted from the first device of the function. `None` in flat programs.
+    pub on: Option<DimId>,
+    /// The device. The first device before expansion.
+    pub device: Device,
 }
 
 impl Program {

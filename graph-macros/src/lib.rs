@@ -151,7 +151,8 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///   single context. `#[on(expr)]` on a statement, a block, a loop, an `if` or a `match` places it on a
 ///   device, counted from 0. Without it, everything is on device 0. Inside a called function, devices are
 ///   counted from the device of the call. Each device has memory for the temporaries allocated on it.
-///   Kernels and fills may use memory of peer devices, copies memory of all devices.
+///   Kernels and fills may use memory of peer devices, copies memory of all devices. `#[access(expr, ..)]` on
+///   an `alloc` lets more devices use its memory, for an output that other graphs use there.
 ///
 /// Every form is shown with an example in the reference: [graph functions and what binds to their
 /// arguments](../cuweave/reference/graphs/index.html),

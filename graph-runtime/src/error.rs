@@ -19,7 +19,7 @@ pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
 pub use config::{ConfigFault, ConfigPart};
 pub use cuweave_core::compile::BudgetFault;
-pub use devices::{DeviceFault, DeviceFeature, Inaccessible};
+pub use devices::{DeviceFault, DeviceFeature, Inaccessible, Ungranted};
 pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
 pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault};

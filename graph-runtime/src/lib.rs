@@ -75,7 +75,7 @@ pub use error::{
     BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
     DeviceFeature, DriverFailure, Error, FailedCall, Fault, Inaccessible, KernelFault, LibraryError,
     LoopFault, ManagedFault, MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent,
-    PlanFault, ProfileFault, Quantity, Refusal, Result, SetterFault, ShortLaunch, SourceLocation,
+    PlanFault, ProfileFault, Quantity, Refusal, Result, SetterFault, ShortLaunch, SourceLocation, Ungranted,
     UnknownAccess, UnprovedLaunch,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};

@@ -27,6 +27,7 @@
 //! | `CUWEAVE_SIM_VERSION` | the CUDA version to simulate, such as `12.4`; default 13.0 |
 //! | `CUWEAVE_SIM_CAPABILITY` | the compute capability of the devices, such as `8.0`; default 9.0 |
 //! | `CUWEAVE_SIM_DEVICES` | the number of devices; default 1 |
+//! | `CUDA_VISIBLE_DEVICES` | the devices that the process sees, by numbers or UUIDs; default all |
 //! | `CUWEAVE_SIM_MEMORY` | the memory of each device, in bytes or as `64M`, `8G`; default that of an H200 |
 //! | `CUWEAVE_SIM_PEERS` | the peer devices: `all` (default), `none`, or pairs such as `0-1,2-3` |
 //! | `CUWEAVE_SIM_SEED` | the order of unordered nodes: 0 (default) for that of their creation, else random |
@@ -35,6 +36,7 @@
 //! | `CUWEAVE_SIM_INITIALISED` | `0`: kernels may read memory that nothing has written |
 //! | `CUWEAVE_SIM_MANAGED` | `0`: the devices do not support managed memory |
 //! | `CUWEAVE_SIM_CONCURRENT` | `0`: host and devices cannot access managed memory concurrently |
+//! | `CUWEAVE_SIM_NUMA_NODES` | the number of NUMA nodes of the host; default 1 |
 //! | `CUWEAVE_SIM_MULTICAST` | `0`: no multicast objects; by default two or more 9.0 devices support them |
 //! | `CUWEAVE_SIM_INSTRUCTIONS` | the maximum number of instructions per thread; default 16,777,216 |
 //! | `CUWEAVE_SIM_ITERATIONS` | the maximum number of loop iterations per launch, over all loops; default 1,048,576 |

@@ -21,6 +21,91 @@ fn an_allocation_of_nothing_is_refused_and_one_of_too_much_too() {
     graph.alloc(&[], SIZE);
 }
 
+/// Returns the parameters of an alloc node of one mebibyte that these locations may access.
+fn with_access(access: &[sys::CUmemAccessDesc]) -> sys::CUDA_MEM_ALLOC_NODE_PARAMS {
+    let mut params = alloc_params(SIZE);
+    (params.accessDescs, params.accessDescCount) = (access.as_ptr(), access.len());
+    params
+}
+
+fn try_add(graph: &Graph, mut params: sys::CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Node, sys::CUresult> {
+    let mut node = null_mut();
+    // SAFETY: the parameters, and the list in them, live until the call returns.
+    match unsafe { sys::cuGraphAddMemAllocNode(&mut node, graph.0, null(), 0, &mut params) } {
+        OK => Ok(node),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn alloc_nodes_have_properties_that_can_be_read_back() {
+    use sys::CUmemAllocationHandleType as HandleType;
+    use sys::CUmemLocationType::*;
+    let _context = Context::new();
+    let graph = Graph::new();
+    let change = |change: &dyn Fn(&mut sys::CUmemPoolProps)| {
+        let mut params = alloc_params(SIZE);
+        change(&mut params.poolProps);
+        try_add(&graph, params)
+    };
+    // Graph memory is not shared with other processes, and is memory of a device.
+    for handles in
+        [HandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, HandleType::CU_MEM_HANDLE_TYPE_FABRIC]
+    {
+        assert_eq!(change(&|props| props.handleTypes = handles).err(), Some(UNSUPPORTED));
+    }
+    let windows = HandleType::CU_MEM_HANDLE_TYPE_WIN32;
+    assert_eq!(change(&|props| props.handleTypes = windows).err(), Some(INVALID));
+    for host in [CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA] {
+        assert_eq!(change(&|props| props.location.type_ = host).err(), Some(UNSUPPORTED));
+    }
+    assert_eq!(change(&|props| props.location.__bindgen_anon_1.id = 99).err(), Some(INVALID));
+    assert_eq!(change(&|props| props.reserved[5] = 1).err(), Some(INVALID));
+    // A maximum below the size of the allocation has no effect, and a usage neither.
+    let node = change(&|props| (props.maxSize, props.usage) = (4096, 1)).unwrap();
+    let read = |node| {
+        let mut params = alloc_params(0);
+        ok!(sys::cuGraphMemAllocNodeGetParams(node, &mut params));
+        params
+    };
+    let found = read(node);
+    assert_eq!((found.poolProps.maxSize, found.poolProps.usage), (4096, 1));
+    assert_eq!((found.bytesize, found.accessDescCount), (SIZE, 0));
+}
+
+#[test]
+fn alloc_nodes_keep_who_may_access_them() {
+    use sys::CUmemAccess_flags::*;
+    use sys::CUmemLocationType::*;
+    let _context = Context::new();
+    let graph = Graph::new();
+    let access = |id, flags| {
+        let location = sys::CUmemLocation {
+            type_: CU_MEM_LOCATION_TYPE_DEVICE,
+            __bindgen_anon_1: sys::CUmemLocation_st__bindgen_ty_1 { id },
+        };
+        sys::CUmemAccessDesc { location, flags }
+    };
+    let full = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    let add = |list: &[sys::CUmemAccessDesc]| try_add(&graph, with_access(list));
+    for less in [CU_MEM_ACCESS_FLAGS_PROT_READ, CU_MEM_ACCESS_FLAGS_PROT_NONE] {
+        assert_eq!(add(&[access(0, less)]).err(), Some(UNSUPPORTED));
+    }
+    assert_eq!(add(&[access(0, full); 2]).err(), Some(INVALID));
+    assert_eq!(add(&[access(99, full)]).err(), Some(sys::CUresult::CUDA_ERROR_INVALID_DEVICE));
+    let node = add(&[access(0, full)]).unwrap();
+    // The list is the driver's, and stays valid when other nodes are added.
+    let mut params = alloc_params(0);
+    ok!(sys::cuGraphMemAllocNodeGetParams(node, &mut params));
+    (0..100).for_each(|_| drop(graph.alloc(&[], 512)));
+    assert_eq!(params.accessDescCount, 1);
+    // SAFETY: the list has one entry, and lives as long as the node.
+    let kept = unsafe { *params.accessDescs };
+    assert_eq!((kept.location.type_, kept.flags), (CU_MEM_LOCATION_TYPE_DEVICE, full));
+    // SAFETY: a device is named by its number.
+    assert_eq!(unsafe { kept.location.__bindgen_anon_1.id }, 0);
+}
+
 #[test]
 fn a_graph_with_memory_nodes_has_one_instance_at_a_time() {
     let _context = Context::new();
@@ -388,82 +473,6 @@ fn graph_memory_is_counted() {
     ok!(sys::cuMemFreeAsync(address, context.stream));
     assert_eq!(context.sync(), OK);
     ok!(sys::cuDeviceGraphMemTrim(0));
-}
-
-#[test]
-fn managed_memory_and_advice_about_it() {
-    use sys::CUmem_advise::*;
-    use sys::CUmemLocationType::*;
-    let context = Context::new();
-    let mut address = 0;
-    gives!(INVALID, sys::cuMemAllocManaged(&mut address, 0, 1));
-    gives!(INVALID, sys::cuMemAllocManaged(&mut address, SIZE, 4));
-    gives!(INVALID, sys::cuMemAllocManaged(&mut address, SIZE, 3));
-    ok!(sys::cuMemAllocManaged(&mut address, SIZE, 1));
-    let place = |kind| sys::CUmemLocation {
-        type_: kind,
-        __bindgen_anon_1: sys::CUmemLocation_st__bindgen_ty_1 { id: 0 },
-    };
-    let device = place(CU_MEM_LOCATION_TYPE_DEVICE);
-    let host = place(CU_MEM_LOCATION_TYPE_HOST);
-    let numa = place(CU_MEM_LOCATION_TYPE_HOST_NUMA);
-    ok!(sys::cuMemAdvise_v2(address, SIZE, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, device));
-    ok!(sys::cuMemAdvise_v2(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, device));
-    ok!(sys::cuMemAdvise_v2(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, host));
-    gives!(INVALID, sys::cuMemAdvise_v2(address, SIZE, CU_MEM_ADVISE_SET_ACCESSED_BY, numa));
-    let plain = context.alloc(SIZE);
-    gives!(INVALID, sys::cuMemAdvise_v2(plain, SIZE, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
-    let graph = Graph::new();
-    assert_eq!(graph.try_free(&[], address).unwrap_err(), INVALID);
-    ok!(sys::cuMemFree_v2(plain));
-    ok!(sys::cuMemFree_v2(address));
-}
-
-#[test]
-fn prefetches_and_discards_have_streams_and_are_not_captured() {
-    use sys::CUmemLocationType::*;
-    let context = Context::new();
-    let mut address = 0;
-    ok!(sys::cuMemAllocManaged(&mut address, SIZE, 1));
-    let place = |kind| sys::CUmemLocation {
-        type_: kind,
-        __bindgen_anon_1: sys::CUmemLocation_st__bindgen_ty_1 { id: 0 },
-    };
-    let (device, stream) = (place(CU_MEM_LOCATION_TYPE_DEVICE), context.stream);
-    let null = std::ptr::null_mut();
-    ok!(sys::cuMemPrefetchAsync_v2(address, SIZE, device, 0, null));
-    gives!(INVALID, sys::cuMemPrefetchAsync_v2(address, SIZE, device, 1, stream));
-    gives!(INVALID, sys::cuMemPrefetchAsync_v2(address, SIZE + 1, device, 0, stream));
-    let (mut addresses, mut sizes, mut places) = ([address; 2], [SIZE; 2], [device; 2]);
-    let mut batch = |stream, count: usize, mut firsts: [usize; 2], flags| {
-        let (addresses, sizes) = (addresses.as_mut_ptr(), sizes.as_mut_ptr());
-        let (places, firsts) = (places.as_mut_ptr(), firsts.as_mut_ptr());
-        // SAFETY: the lists live until the call returns.
-        unsafe { sys::cuMemPrefetchBatchAsync(addresses, sizes, count, places, firsts, 2, flags, stream) }
-    };
-    assert_eq!(batch(stream, 2, [0, 1], 0), sys::CUresult::CUDA_SUCCESS);
-    for (stream, count, firsts) in [(null, 2, [0, 1]), (stream, 0, [0, 1]), (stream, 2, [1, 1])] {
-        assert_eq!(batch(stream, count, firsts, 0), INVALID, "{stream:?} {count} {firsts:?}");
-    }
-    // The documentation excludes equal indices. Driver 580.159 accepts them.
-    let equal = if context.simulated { INVALID } else { sys::CUresult::CUDA_SUCCESS };
-    assert_eq!(batch(stream, 2, [0, 0], 0), equal);
-    assert_eq!(batch(stream, 1, [0, 1], 0), INVALID);
-    assert_eq!(batch(stream, 2, [0, 1], 1), INVALID);
-    let mut one = SIZE;
-    ok!(sys::cuMemDiscardBatchAsync(&mut address, &mut one, 1, 0, stream));
-    gives!(INVALID, sys::cuMemDiscardBatchAsync(&mut address, &mut one, 1, 0, null));
-    ok!(sys::cuStreamAttachMemAsync(stream, address, 0, 4));
-    gives!(INVALID, sys::cuStreamAttachMemAsync(null, address, 0, 4));
-    gives!(INVALID, sys::cuStreamAttachMemAsync(stream, address, SIZE - 1, 1));
-    gives!(INVALID, sys::cuStreamAttachMemAsync(stream, address, 0, 3));
-    let unsupported = sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    let mut graph = std::ptr::null_mut();
-    ok!(sys::cuStreamBeginCapture_v2(stream, mode));
-    gives!(unsupported, sys::cuMemPrefetchAsync_v2(address, SIZE, device, 0, stream));
-    gives!(sys::CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, sys::cuStreamEndCapture(stream, &mut graph));
-    ok!(sys::cuMemFree_v2(address));
 }
 
 #[test]

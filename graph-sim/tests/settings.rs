@@ -224,6 +224,117 @@ fn has_three_devices() {
 }
 
 #[test]
+fn devices_can_be_hidden() {
+    let seen = |list, devices: &[(&str, &str)]| {
+        again(
+            "lists_its_devices",
+            &[&[("CUDA_VISIBLE_DEVICES", list), ("CUWEAVE_SIM_DEVICES", "3")], devices].concat(),
+        )
+    };
+    for (list, expected) in [
+        ("0,1,2", "devices 1, 2, 3: 0-1 0-2 1-2"),
+        ("2,0", "devices 3, 1: 0-1"),
+        ("1", "devices 2:"),
+        ("1,5,0", "devices 2:"),
+        ("GPU-63757765-6176-652d-7369-6d2d30303002", "devices 3:"),
+    ] {
+        let (passed, text) = seen(list, &[]);
+        assert!(passed && text.lines().any(|line| line.trim_end() == expected), "{list}: {text}");
+    }
+    // Peers are named by the numbers of all devices.
+    let (_, text) = seen("2,1", &[("CUWEAVE_SIM_PEERS", "1-2")]);
+    assert!(text.contains("devices 3, 2: 0-1"), "{text}");
+    let (_, text) = seen("2,0", &[("CUWEAVE_SIM_PEERS", "1-2")]);
+    assert!(text.lines().any(|line| line.trim_end() == "devices 3, 1:"), "{text}");
+    for none in ["", "-1", "3"] {
+        let (passed, text) = seen(none, &[]);
+        assert!(
+            !passed && text.contains("`CUDA_VISIBLE_DEVICES` hides all simulated devices"),
+            "{none}: {text}"
+        );
+    }
+    assert!(!seen("1,1", &[]).0);
+}
+
+/// Prints the PCI buses of the devices, and the pairs that are peers.
+#[test]
+fn lists_its_devices() {
+    if !is_again() {
+        return;
+    }
+    cuweave_sim::load().unwrap();
+    ok!(sys::cuInit(0));
+    let mut count = 0;
+    ok!(sys::cuDeviceGetCount(&mut count));
+    let bus = |device| {
+        let mut value = 0;
+        let number = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID;
+        ok!(sys::cuDeviceGetAttribute(&mut value, number, device));
+        value.to_string()
+    };
+    let peers = |&(one, other): &(i32, i32)| {
+        let mut can = 0;
+        ok!(sys::cuDeviceCanAccessPeer(&mut can, one, other));
+        can != 0
+    };
+    let pairs = (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other)));
+    let pairs: Vec<String> = pairs.filter(peers).map(|(one, other)| format!("{one}-{other}")).collect();
+    println!("\ndevices {}: {}", (0..count).map(bus).collect::<Vec<_>>().join(", "), pairs.join(" "));
+}
+
+#[test]
+fn the_host_has_as_many_numa_nodes_as_asked_for() {
+    passes("has_two_numa_nodes", &[("CUWEAVE_SIM_NUMA_NODES", "2")]);
+    let (passed, text) = again("has_two_numa_nodes", &[("CUWEAVE_SIM_NUMA_NODES", "0")]);
+    assert!(!passed && text.contains("`CUWEAVE_SIM_NUMA_NODES=0` is not understood"), "{text}");
+}
+
+#[test]
+fn has_two_numa_nodes() {
+    if !is_again() {
+        return;
+    }
+    let context = Context::new();
+    let mut address = 0;
+    ok!(sys::cuMemAllocManaged(&mut address, 4096, 1));
+    let node = |id| sys::CUmemLocation {
+        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_HOST_NUMA,
+        __bindgen_anon_1: sys::CUmemLocation_st__bindgen_ty_1 { id },
+    };
+    ok!(sys::cuMemPrefetchAsync_v2(address, 4096, node(1), 0, context.stream));
+    gives!(INVALID, sys::cuMemPrefetchAsync_v2(address, 4096, node(2), 0, context.stream));
+}
+
+/// Attached to the host at first, memory returns to that when the stream of its association ends.
+#[test]
+fn the_end_of_a_stream_closes_memory_that_was_the_hosts() {
+    passes("returns_to_the_host", &[("CUWEAVE_SIM_CONCURRENT", "0")]);
+}
+
+#[test]
+fn returns_to_the_host() {
+    if !is_again() {
+        return;
+    }
+    let context = Context::new();
+    let (mut address, mut other) = (0, null_mut());
+    ok!(sys::cuMemAllocManaged(&mut address, 4096, 2));
+    ok!(sys::cuStreamAttachMemAsync(context.stream, address, 0, 1));
+    ok!(sys::cuMemsetD8Async(address, 7, 4096, context.stream));
+    ok!(sys::cuStreamCreate(&mut other, 1));
+    ok!(sys::cuStreamAttachMemAsync(other, address, 0, 4));
+    ok!(sys::cuStreamDestroy_v2(other));
+    // The host copies it, and devices do not use it.
+    let value = [3u8; 4];
+    ok!(sys::cuMemcpyAsync(address, value.as_ptr() as u64, 4, context.stream));
+    assert_eq!(context.sync(), OK);
+    ok!(sys::cuMemsetD8Async(address, 7, 4096, context.stream));
+    assert_eq!(context.sync(), CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    let reports = cuweave_sim::reports().unwrap();
+    assert!(reports[0].text.contains("managed memory that is attached to the host"), "{}", reports[0].text);
+}
+
+#[test]
 fn nodes_can_run_at_the_same_time() {
     passes("two_kernels_meet", &[("CUWEAVE_SIM_PARALLEL", "1")]);
     // One after the other, they would wait for ever.

@@ -111,6 +111,7 @@ impl ProgramWriter {
             statements,
             views: Vec::new().into(),
             outputs: outputs.into(),
+            grants: Vec::new().into(),
         };
         let polys = dims.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         LoweredProgram { program, polys, poisoned, order_unknown: false, regions: Regions::default() }

@@ -423,6 +423,7 @@ impl Writer {
             statements: self.statements,
             views: Vec::new().into(),
             outputs: outputs.into(),
+            grants: Vec::new().into(),
         };
         let polys: Vector<DimId, Poly> =
             values.iter().map(|&value| Poly::constant(i128::from(value))).collect();

@@ -251,6 +251,7 @@ fn program(does: &[Does]) -> (Program, Vec<Term>) {
         statements,
         views: Vec::new().into(),
         outputs: Vec::new().into(),
+        grants: Vec::new().into(),
     };
     (program, terms)
 }

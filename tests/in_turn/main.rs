@@ -2,6 +2,7 @@
 //! reports, or set schedules and registers. Each takes the lock of `cuweave_testkit::device` by `alone`,
 //! `simulated_alone` or `test_lock`.
 
+mod alloc_nodes;
 mod apart;
 mod arena_pool;
 mod bounds;

@@ -3,7 +3,7 @@
 use super::answers::{DimValue, Formula, FrameId, SettableBound, StatementOrigin};
 use crate::ids::{ArgumentId, VariableId};
 use crate::index::{Index, Vector, between};
-use crate::ir::{Buffer, BufferId, Device, DimId, Statement, StatementId, Text, View};
+use crate::ir::{Buffer, BufferId, Device, DimId, Grant, Statement, StatementId, Text, View};
 use crate::table::DecodedFunction;
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
@@ -22,6 +22,7 @@ pub(super) struct FlatBuilder {
     pub elements: Vector<BufferId, TypeId>,
     pub statements: Vector<StatementId, Statement>,
     pub views: Vec<View>,
+    pub grants: Vec<Grant>,
     pub instances: Vector<StatementId, StatementOrigin>,
 }
 

@@ -9,7 +9,9 @@ use super::library;
 use super::scope::Expansion;
 use crate::ids::ArgumentId;
 use crate::index::{Index, between, size, wide};
-use crate::ir::{Access, BufferId, Device, DimId, Origin, Statement, StatementId, StatementKind, View};
+use crate::ir::{
+    Access, BufferId, Device, DimId, Grant, Origin, Statement, StatementId, StatementKind, View,
+};
 use crate::kind::Lifetime;
 use crate::structure::{Argument, Call, CallPosition, EnclosingLoop, Item, Loop, LoopRange};
 use crate::table::{DecodedFunction, Parameter};
@@ -235,7 +237,7 @@ impl<A: Answers> Expansion<'_, A> {
         }
         self.check_statement_limit(scope)?;
         let kind = match template.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => StatementKind::Alloc(self.allocate(scope, buffer)?),
+            Some(Lifetime::Begins(&buffer)) => StatementKind::Alloc(self.allocate(scope, buffer, id)?),
             Some(Lifetime::Ends(&buffer)) => StatementKind::Free(self.view(scope, buffer, Some(id))?.buffer),
             None => template.kind,
         };
@@ -292,10 +294,21 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Returns the device of a statement, or the first device of a call.
     pub(super) fn device(&mut self, scope: &FunctionScope<'_>, id: StatementId) -> Result<Device, A::Error> {
-        let statement = &scope.table.program.statements[id];
-        let own = match statement.on {
+        let Statement { on, device, .. } = scope.table.program.statements[id];
+        self.placed(scope, id, on, device)
+    }
+
+    /// Returns the device of an expression, or else this one, both counted from the first device of the call.
+    fn placed(
+        &mut self,
+        scope: &FunctionScope<'_>,
+        id: StatementId,
+        on: Option<DimId>,
+        device: Device,
+    ) -> Result<Device, A::Error> {
+        let own = match on {
             Some(on) => self.number(scope, on)?.value,
-            None => wide(statement.device.index()),
+            None => wide(device.index()),
         };
         let number = own.saturating_add(wide(scope.device.index()));
         match u32::try_from(number).ok().filter(|&number| number < MAX_DEVICES) {
@@ -319,10 +332,16 @@ impl<A: Answers> Expansion<'_, A> {
         &mut self,
         scope: &mut FunctionScope<'_>,
         buffer: BufferId,
+        id: StatementId,
     ) -> Result<BufferId, A::Error> {
         let window = self.declare_buffer(scope, buffer)?;
         let at = self.flat.next();
         self.flat.buffers[window.buffer].origin = Origin::Alloc(at);
+        let table = scope.table;
+        for grant in table.program.grants.iter().filter(|grant| grant.buffer == buffer) {
+            let device = self.placed(scope, id, grant.on, grant.device)?;
+            self.flat.grants.push(Grant { buffer: window.buffer, on: None, device });
+        }
         Ok(window.buffer)
     }
 

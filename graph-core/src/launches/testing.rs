@@ -23,6 +23,7 @@ pub(super) fn program(count: usize) -> Program {
         buffers: Vec::new().into(),
         statements: vec![statement; count].into(),
         outputs: Vec::new().into(),
+        grants: Vec::new().into(),
         views: Vec::new().into(),
     }
 }

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use crate::ids::ScalarId;
 use crate::index::size;
 use crate::ir::{
-    Access, Buffer, BufferId, Device, DimId, Launches, Memory, Mode, Options, Order, Origin, Program,
+    Access, Buffer, BufferId, Device, DimId, Grant, Launches, Memory, Mode, Options, Order, Origin, Program,
     Statement, StatementKind, Text, View,
 };
 
@@ -41,6 +41,10 @@ pub fn encode(printed: &PrintedFunction<'_>) -> Vec<u8> {
         [lo, hi, of.0, of.1].into_iter().for_each(|bound| writer.id(bound));
     });
     writer.ids(&program.outputs);
+    writer.list(program.grants.iter(), |writer, grant| {
+        writer.id(grant.buffer);
+        writer.ids(grant.on.as_slice());
+    });
     writer.list(printed.scalars.iter(), |writer, scalar| {
         writer.text(&scalar.name);
         writer.id(scalar.argument);
@@ -189,6 +193,10 @@ impl DecodedFunction {
             Some(View { buffer, line, column: 0, file: None, lo: of[0], hi: of[1], of: (of[2], of[3]) })
         })?;
         let outputs: Vec<BufferId> = reader.ids()?;
+        let grants = reader.list(|reader| {
+            let (buffer, on): (BufferId, Vec<DimId>) = (reader.id()?, reader.ids()?);
+            Some(Grant { buffer, on: on.first().copied(), device: Device::FIRST })
+        })?;
         let scalars = reader.list(|reader| {
             Some(Scalar {
                 name: reader.text()?,
@@ -215,6 +223,7 @@ impl DecodedFunction {
             statements: statements.into(),
             views: views.into(),
             outputs: outputs.into(),
+            grants: grants.into(),
         };
         let decoded = DecodedFunction {
             program,

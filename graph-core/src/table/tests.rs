@@ -3,8 +3,8 @@ use std::any::TypeId;
 use super::*;
 use crate::index::{Index, Vector, narrow};
 use crate::ir::{
-    Access, Buffer, Device, Launches, Memory, Mode, Options, Order, Origin, Program, Statement, StatementId,
-    StatementKind, View,
+    Access, Buffer, Device, Grant, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
+    StatementId, StatementKind, View,
 };
 use crate::structure::{
     Argument, ArgumentPart, Call, CallPosition, Choice, EnclosingLoop, Item, Loop, LoopRange, PathStep,
@@ -101,6 +101,7 @@ fn program() -> Program {
         }]
         .into(),
         outputs: list(&[5, 4]).into(),
+        grants: vec![Grant { buffer: id(4), on: Some(id(1)), device: Device::FIRST }].into(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The attributes inside a graph function: `#[after(..)]`, `#[on(..)]`, hints, lint levels and doc
+//! The attributes inside a graph function: `#[after(..)]`, `#[on(..)]`, `#[access(..)]`, hints, lint levels and doc
 //! comments. All others are errors.
 
 use cuweave_core::codes::Code;
@@ -14,7 +14,7 @@ const LINT_LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
 
 /// The attributes of the language, with the help on where each may be used.
-const ATTRIBUTE_HELP: [(&str, &str); 7] = [
+const ATTRIBUTE_HELP: [(&str, &str); 8] = [
     (
         "after",
         "it belongs on a statement that becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the \
@@ -25,6 +25,7 @@ const ATTRIBUTE_HELP: [(&str, &str); 7] = [
         "it belongs on a statement that runs or allocates on a device: a launch, `alloc`, `fill`, `copy`, a call, or \
             a block, loop or choice of these",
     ),
+    ("access", "it belongs on an `alloc`"),
     ("at_most", "it belongs on a `while` that the device decides"),
     ("at_least", "it stands on an argument of the function, a scalar or a list"),
     ("advise", ON_AN_ARGUMENT),
@@ -51,7 +52,7 @@ pub enum AllowedAttributes {
     Nothing,
     /// `#[on(..)]`: blocks, loops and choices.
     Device,
-    /// `#[on(..)]` and `#[after(..)]`: statements.
+    /// `#[on(..)]`, `#[after(..)]` and `#[access(..)]`: statements.
     Order,
 }
 
@@ -62,6 +63,8 @@ pub struct StatementAttributes {
     pub after: Vec<Attribute>,
     /// The `#[on(..)]` attributes.
     pub on: Vec<Attribute>,
+    /// The `#[access(..)]` attributes.
+    pub access: Vec<Attribute>,
     /// True if a rejected attribute may have been meant as `#[after]`.
     pub misspelt: bool,
 }
@@ -74,8 +77,13 @@ impl StatementAttributes {
         report: &mut Report,
     ) -> StatementAttributes {
         let takes_after = takes == AllowedAttributes::Order;
-        let mut sorted =
-            StatementAttributes { levels: Vec::new(), after: Vec::new(), on: Vec::new(), misspelt: false };
+        let mut sorted = StatementAttributes {
+            levels: Vec::new(),
+            after: Vec::new(),
+            on: Vec::new(),
+            access: Vec::new(),
+            misspelt: false,
+        };
         for attribute in attributes {
             if is_level(attribute) {
                 sorted.levels.push(attribute.clone());
@@ -83,6 +91,8 @@ impl StatementAttributes {
                 sorted.after.push(attribute.clone());
             } else if takes != AllowedAttributes::Nothing && attribute.path().is_ident("on") {
                 sorted.on.push(attribute.clone());
+            } else if takes_after && attribute.path().is_ident("access") {
+                sorted.access.push(attribute.clone());
             } else if !is_silent(attribute) {
                 sorted.misspelt |= takes_after;
                 refuse(attribute, report);
@@ -142,7 +152,8 @@ fn written(name: &str) -> String {
     if name == "discard" { format!("#[{name}]") } else { format!("#[{name}(..)]") }
 }
 
-fn refuse(attribute: &Attribute, report: &mut Report) {
+/// Reports an attribute that has no meaning where it is.
+pub fn refuse(attribute: &Attribute, report: &mut Report) {
     let path = attribute.path();
     if path.is_ident("cfg") || path.is_ident("cfg_attr") {
         return report.error(

@@ -124,6 +124,7 @@ impl lower::Lowered {
             statements: Vec::new().into(),
             views: Vec::new().into(),
             outputs: Vec::new().into(),
+            grants: Vec::new().into(),
             ..program.clone()
         };
         self.syntax.clear();

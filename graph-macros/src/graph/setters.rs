@@ -83,6 +83,11 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
             .map(|dim| (of_dim(dim), format!("the device of `{}` depends on it", statement.name)));
         reasons.extend(on);
     }
+    for grant in program.grants.iter() {
+        let name = program.buffers[grant.buffer].base_name();
+        let access = grant.on.map(|dim| (of_dim(dim), format!("the access to `{name}` depends on it")));
+        reasons.extend(access);
+    }
     let returned = structure.returned.iter();
     reasons.extend(returned.map(|&(buffer, declared, _)| {
         let name = &program.buffers[buffer].name;

@@ -9,6 +9,7 @@
 //! - ended: the next launch waits for the free, or for the launch of the graph that consumed it.
 
 use std::any::{Any, TypeId};
+use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,6 +30,8 @@ pub struct OutputSlot {
     ctx: Arc<CudaContext>,
     address: u64,
     elements: OutputShape,
+    /// The driver's handles of the other devices with access.
+    access: Vec<c_int>,
     at: Box<SourceLocation>,
     /// Records the free, for which the next launch waits.
     freed: Arc<OwnedEvent>,
@@ -126,12 +129,14 @@ impl OutputState {
 }
 
 impl OutputSlot {
-    /// Returns an idle slot. The context must be current.
+    /// Returns an idle slot. `access` holds the driver's handles of the other devices with access. The context must
+    /// be current.
     pub(crate) fn new(
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         address: u64,
         elements: OutputShape,
+        access: Vec<c_int>,
         at: Box<SourceLocation>,
         maker: u64,
     ) -> Result<OutputSlot> {
@@ -141,6 +146,7 @@ impl OutputSlot {
             ctx: ctx.clone(),
             address,
             elements,
+            access,
             at,
             freed,
             maker,
@@ -161,6 +167,11 @@ impl OutputSlot {
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
         &self.ctx
+    }
+
+    /// Returns true if a device other than its own has access, by the driver's handle of the device.
+    pub(crate) fn is_accessible_from(&self, device: c_int) -> bool {
+        self.access.contains(&device)
     }
 
     fn state(&self) -> MutexGuard<'_, OutputState> {

@@ -135,6 +135,13 @@ impl<'a> Builder<'a> {
         self
     }
 
+    /// Lets other devices use the memory of the next allocation, whatever the statements say: `#[access(1)]`. This
+    /// is for an output that graphs use on these devices.
+    pub fn access(&mut self, devices: impl IntoIterator<Item = u32>) -> &mut Self {
+        self.program.cursor.pending.access.extend(devices.into_iter().map(Device::from_u32));
+        self
+    }
+
     /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for its allocating statement.
     pub fn after(&mut self, before: impl Into<StatementRef>) -> &mut Self {
         self.program.cursor.pending.after.push(before.into());
@@ -265,12 +272,15 @@ impl<'a> Builder<'a> {
             .take()
             .unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
         let site = StatementSite { place, name: &name };
+        let access = std::mem::take(&mut self.program.cursor.pending.access);
         let after = self.program.take_after(&site).unwrap_or_else(|error| {
             self.program.keep_fault(error);
             Vec::new()
         });
         let buffer =
             self.program.declare(&site, Origin::Alloc(statement), len.to_size(), ElementType::of::<T>());
+        let grants = access.into_iter().map(|device| ir::Grant { buffer, on: None, device });
+        self.program.grants.extend(grants);
         self.program.push(name, place, StatementKind::Alloc(buffer), Vec::new(), after, Default::default());
         self.handle(buffer)
     }

@@ -146,6 +146,11 @@ fn source(program: &Program, ids: &[BufferId]) -> LoweredProgram {
                 .map(|view| ir::View { buffer: number(view.buffer), ..*view })
                 .collect(),
             outputs: program.outputs.iter().map(|(buffer, _)| number(*buffer)).collect(),
+            grants: program
+                .grants
+                .iter()
+                .map(|grant| ir::Grant { buffer: number(grant.buffer), ..*grant })
+                .collect(),
         },
     }
 }

@@ -64,6 +64,7 @@ pub(super) struct NextStatement {
     pub name: Option<String>,
     pub after: Vec<StatementRef>,
     pub on: Option<Device>,
+    pub access: Vec<Device>,
 }
 
 /// The program so far. Buffers are numbered in declaration order.
@@ -81,6 +82,7 @@ pub(super) struct Program {
     pub views: BTreeSet<ir::View>,
     pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, CallSite)>,
+    pub grants: Vec<ir::Grant>,
     pub cursor: Cursor,
     /// The hints about the managed memory of arguments.
     pub hints: Vec<(BufferId, BuilderHint)>,
@@ -151,6 +153,7 @@ impl Program {
             views: BTreeSet::new(),
             calls: Vector::new(),
             outputs: Vec::new(),
+            grants: Vec::new(),
             cursor: Cursor::default(),
             hints: Vec::new(),
             faults: Vec::new(),
@@ -252,6 +255,10 @@ impl Program {
     pub fn take_after(&mut self, at: &StatementSite<'_>) -> Result<Vec<StatementId>> {
         let after = std::mem::take(&mut self.cursor.pending.after);
         self.cursor.taken = std::mem::take(&mut self.cursor.pending.on);
+        if !std::mem::take(&mut self.cursor.pending.access).is_empty() {
+            let message = "the devices of `access` are given to a statement that allocates nothing";
+            return Err(self.refuse(at, Code::CW001, message, Some("call `access` before `alloc`")));
+        }
         after.into_iter().map(|before| self.resolve_statement(at, before)).collect()
     }
 

@@ -62,6 +62,16 @@ pub enum DeviceFault {
         /// The device of its memory.
         device: u32,
     },
+    /// A device that `#[access(..)]` names cannot use the memory of the allocation.
+    #[non_exhaustive]
+    Access {
+        /// The allocation.
+        at: SourceLocation,
+        /// The device.
+        device: u32,
+        /// The reason.
+        reason: Ungranted,
+    },
     /// A setter binds memory of another device than at build.
     #[non_exhaustive]
     Moved {
@@ -90,6 +100,24 @@ pub enum Inaccessible {
     NoPeers,
     /// The memory was mapped or allocated only for other devices.
     NotShared,
+}
+
+/// The reason why a device cannot be given access to an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ungranted {
+    /// The graph does not have the device.
+    #[non_exhaustive]
+    NoDevice {
+        /// The number of its devices.
+        devices: usize,
+    },
+    /// The two devices are not peers.
+    #[non_exhaustive]
+    NoPeers {
+        /// The device of the memory.
+        memory: u32,
+    },
 }
 
 /// A feature that a device may lack.
@@ -144,6 +172,15 @@ impl fmt::Display for DeviceFault {
             DeviceFault::Output { at, device } => write!(
                 f,
                 "{at} is an output in memory of device {device}: outputs must be in memory of the graph's first device"
+            ),
+            DeviceFault::Access { at, device, reason: Ungranted::NoDevice { devices } } => write!(
+                f,
+                "{at} is to be accessible from device {device}, and the graph has {}",
+                count(*devices, "device")
+            ),
+            DeviceFault::Access { at, device, reason: Ungranted::NoPeers { memory } } => write!(
+                f,
+                "{at} is to be accessible from device {device}, which has no access to memory of device {memory}"
             ),
             DeviceFault::Moved { at, built, device } => write!(
                 f,

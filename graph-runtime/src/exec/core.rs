@@ -210,7 +210,7 @@ impl Core {
     }
 
     fn make_slots(&mut self) -> Result<()> {
-        let Definition { flat, driver, ctx, .. } = &self.definition;
+        let Definition { flat, driver, ctx, contexts, peers, .. } = &self.definition;
         let program = self.definition.program();
         for &buffer in program.outputs.iter() {
             let slot = match self.operands.list.get(buffer.index()).and_then(|operand| operand.slot.clone()) {
@@ -222,7 +222,8 @@ impl Core {
                         type_id: flat.elements[buffer],
                     };
                     let (at, address) = (at_buffer(program, buffer), self.built.state.bases[buffer]);
-                    Arc::new(OutputSlot::new(driver, ctx, address, elements, at, self.id)?)
+                    let access = peers.peer_handles(contexts, &[buffer]);
+                    Arc::new(OutputSlot::new(driver, ctx, address, elements, access, at, self.id)?)
                 }
             };
             self.operands.slots.push(slot);

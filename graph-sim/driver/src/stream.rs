@@ -3,7 +3,10 @@
 //! [`enqueue`] checks an operation, adds it to the stream's capture if there is one, and otherwise executes it
 //! before it returns.
 
+use std::sync::MutexGuard;
+
 use crate::base::callback;
+use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::graph::capture;
 use crate::graph::memory_accounting;
@@ -36,24 +39,28 @@ pub fn enqueue(stream: u64, op: &Operation) -> Result {
     match op {
         Operation::Kernel(launch) => {
             let part = KernelPart::Whole { dependent: false };
-            if let (_, Err(report)) = kernel::run(&state, launch, context, stream, None, false, part) {
-                state.break_context(context, report.status);
-                drop(state);
-                report.submit();
-            }
+            let (_, result) = kernel::run(&state, launch, context, stream, None, false, part);
+            submit(state, context, result);
             Ok(())
         }
         Operation::Copy(copy) => {
-            let told = transfer::run_copy(&state, copy, None)?
-                .map_or(Ok(()), |found| transfer::report_unwritten(&state, found, None, None));
-            if let Err(report) = told {
-                state.break_context(context, report.status);
-                drop(state);
-                report.submit();
-            }
+            let access = transfer::check_access(&state, op, context, stream, None);
+            let told = match access {
+                Ok(()) => transfer::run_copy(&state, copy, None)?
+                    .map_or(Ok(()), |found| transfer::report_unwritten(&state, found, None, None)),
+                Err(report) => Err(report),
+            };
+            submit(state, context, told);
             Ok(())
         }
-        Operation::Fill(fill) => transfer::run_fill(&state, fill, context, None),
+        Operation::Fill(fill) => {
+            let access = transfer::check_access(&state, op, context, stream, None);
+            if access.is_ok() {
+                transfer::run_fill(&state, fill, None)?;
+            }
+            submit(state, context, access);
+            Ok(())
+        }
         Operation::Host { function, data, .. } => {
             let (function, data) = (*function, *data);
             drop(state);
@@ -62,24 +69,16 @@ pub fn enqueue(stream: u64, op: &Operation) -> Result {
             Ok(())
         }
         Operation::Rendezvous { poll, data } => {
-            let (mut state, result) =
+            let (state, result) =
                 waits::wait_for_rendezvous(state, Rendezvous { function: *poll, data: *data }, "a stream");
-            if let Err(report) = result {
-                state.break_context(context, report.status);
-                drop(state);
-                report.submit();
-            }
+            submit(state, context, result);
             Ok(())
         }
         Operation::Free(address) => free(&mut state, *address),
         Operation::MemoryOperations(_) | Operation::SignalSemaphores(_) | Operation::WaitSemaphores(_) => {
             let mut touched = Touched::new();
-            let (mut state, result) = waits::run(state, op, "a stream", &mut touched);
-            if let Err(report) = result {
-                state.break_context(context, report.status);
-                drop(state);
-                report.submit();
-            }
+            let (state, result) = waits::run(state, op, "a stream", &mut touched);
+            submit(state, context, result);
             Ok(())
         }
         Operation::Empty
@@ -88,6 +87,15 @@ pub fn enqueue(stream: u64, op: &Operation) -> Result {
         | Operation::Alloc { .. }
         | Operation::RecordEvent(_)
         | Operation::WaitEvent(_) => Ok(()),
+    }
+}
+
+/// Submits the report of a failure, which breaks the context.
+fn submit(mut state: MutexGuard<'_, State>, context: u64, result: std::result::Result<(), Report>) {
+    if let Err(report) = result {
+        state.break_context(context, report.status);
+        drop(state);
+        report.submit();
     }
 }
 

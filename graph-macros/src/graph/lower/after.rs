@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
-use super::devices::place_on_device;
+use super::devices::{grant_access, place_on_device};
 use super::lowering::Lowering;
 use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
 use crate::graph::scope::{AfterName, Binding};
@@ -24,12 +24,13 @@ pub(super) fn apply_attributes(
     statement: StatementId,
     attributes: &[Attribute],
 ) {
-    let StatementAttributes { levels, after, on, misspelt } =
+    let StatementAttributes { levels, after, on, access, misspelt } =
         StatementAttributes::parse(attributes, AllowedAttributes::Order, lowering.report);
     if misspelt {
         lowering.program.mark_order_unknown();
     }
     place_on_device(lowering, statement, &on);
+    grant_access(lowering, statement, &access);
     let levels = [lowering.lint_levels.as_slice(), &levels].concat();
     if !levels.is_empty() {
         lowering.program.set_lints(statement, levels);

@@ -1,12 +1,13 @@
-//! Assigns statements to devices: `#[on(..)]`.
+//! Devices: `#[on(..)]` of statements, and `#[access(..)]` of allocations.
 
 use cuweave_core::codes::Code;
 use cuweave_core::ir::{DimId, StatementId, StatementKind};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Ident, Lit};
+use syn::{Attribute, Expr, Ident, Lit, Token};
 
 use super::lowering::{LowerResult, Lowering};
-use crate::graph::attributes::{AllowedAttributes, StatementAttributes};
+use crate::graph::attributes::{AllowedAttributes, StatementAttributes, refuse};
 use crate::substitution::constant;
 
 /// Lowers a choice or a loop under its `#[on(..)]`. The closure is told if there were unknown attributes,
@@ -44,57 +45,94 @@ pub(super) fn place_on_device(lowering: &mut Lowering<'_>, statement: StatementI
     lowering.report.error(first.span(), Code::CW001, what, &[], Some("delete `#[on(..)]`"));
 }
 
+/// Lets the devices that `#[access(..)]` names use the memory of an allocation.
+pub(super) fn grant_access(lowering: &mut Lowering<'_>, statement: StatementId, access: &[Attribute]) {
+    let StatementKind::Alloc(buffer) = lowering.program.statement(statement).kind else {
+        access.iter().for_each(|attribute| refuse(attribute, lowering.report));
+        return;
+    };
+    for attribute in access {
+        let numbers = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+        let numbers = numbers.unwrap_or_default();
+        if numbers.is_empty() {
+            let help = "write `#[access(1)]`, or several: `#[access(1, i)]`";
+            let message = "`#[access(..)]` takes the numbers of devices";
+            lowering.report.error(attribute.span(), Code::CW001, message, &[], Some(help));
+        }
+        for number in &numbers {
+            if let Some(device) = device_number(lowering, attribute, number, "access") {
+                lowering.program.add_grant(buffer, device);
+            }
+        }
+    }
+}
+
 /// Returns the dimension that evaluates to the device number of `#[on(..)]`.
 pub(super) fn device_of(lowering: &mut Lowering<'_>, on: &[Attribute]) -> Option<DimId> {
     let [first, others @ ..] = on else { return None };
-    let mut refuse = |at: &Attribute, message: &str, help: &str| {
-        lowering.report.error(at.span(), Code::CW001, message, &[], Some(help));
-    };
     if let Some(second) = others.first() {
-        refuse(second, "`#[on(..)]` is given twice", "delete one of the two: all of it is on one device");
+        let help = "delete one of the two: all of it is on one device";
+        lowering.report.error(second.span(), Code::CW001, "`#[on(..)]` is given twice", &[], Some(help));
         return None;
     }
-    const NUMBER: &str = "`#[on(..)]` takes the number of a device";
     let Ok(number) = first.parse_args::<Expr>() else {
-        refuse(first, NUMBER, "write `#[on(1)]`, or an expression of integers: `#[on(i)]`");
+        let help = "write `#[on(1)]`, or an expression of integers: `#[on(i)]`";
+        let message = "`#[on(..)]` takes the number of a device";
+        lowering.report.error(first.span(), Code::CW001, message, &[], Some(help));
         return None;
     };
-    if let Some(help) = help_for_non_number(&number, |name| {
-        lowering.scope.is_argument(&name.to_string()) || lowering.scope.get(name).is_some()
-    }) {
-        refuse(first, NUMBER, &help);
+    device_number(lowering, first, &number, "on")
+}
+
+/// Returns the dimension that evaluates to a device number in an attribute with this name.
+fn device_number(
+    lowering: &mut Lowering<'_>,
+    attribute: &Attribute,
+    number: &Expr,
+    name: &str,
+) -> Option<DimId> {
+    let mut refuse = |message: &str, help: &str| {
+        lowering.report.error(attribute.span(), Code::CW001, message, &[], Some(help));
+    };
+    let declared =
+        |name: &Ident| lowering.scope.is_argument(&name.to_string()) || lowering.scope.get(name).is_some();
+    if let Some(help) = help_for_non_number(number, name, declared) {
+        refuse(&format!("`#[{name}(..)]` takes the number of a device"), &help);
         return None;
     }
     if lowering.devices.is_none() {
         let help = "write `#[graph(devices = 2)]`: the function takes a context for each device then";
-        refuse(first, "`#[on(..)]` in a function of one device", help);
+        refuse(&format!("`#[{name}(..)]` in a function of one device"), help);
         return None;
     }
     let literal = |expr: &Expr| constant(expr, lowering.scope.substitutions());
-    if let (Some(number), Some(devices)) = (literal(&number), lowering.devices.as_ref().and_then(literal))
+    if let (Some(number), Some(devices)) = (literal(number), lowering.devices.as_ref().and_then(literal))
         && !(0..devices).contains(&number)
     {
         let message = format!("there is no device {number}: the function has `devices = {devices}`");
-        let help = format!("devices are counted from 0: the last one is {}", devices - 1);
-        lowering.report.error(first.span(), Code::CW001, &message, &[], Some(&help));
+        refuse(&message, &format!("devices are counted from 0: the last one is {}", devices - 1));
         return None;
     }
-    let bound = lowering.bound(&number);
+    let bound = lowering.bound(number);
     Some(lowering.program.dims.intern(bound))
 }
 
-/// Returns the help for an operand of `#[on(..)]` that is not a number: a literal of another kind, or a
+/// Returns the help for an operand of an attribute that is not a number: a literal of another kind, or a
 /// location as `#[prefetch(..)]` and `#[advise(..)]` spell it. A name that the function declares is fine.
-fn help_for_non_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> Option<String> {
+fn help_for_non_number(
+    operand: &Expr,
+    attribute: &str,
+    is_declared: impl Fn(&Ident) -> bool,
+) -> Option<String> {
     match operand {
         Expr::Lit(literal) if !matches!(literal.lit, Lit::Int(_)) => {
-            Some("write an integer: `#[on(1)]`, `#[on(i)]`".to_owned())
+            Some(format!("write an integer: `#[{attribute}(1)]`, `#[{attribute}(i)]`"))
         }
         Expr::Path(path) => {
             let name = path.path.get_ident().filter(|name| *name == "device" || *name == "host")?;
             (!is_declared(name)).then(|| {
-                format!("`{name}` is a place of `#[prefetch(..)]` and `#[advise(..)]`: write `#[on(0)]` for the first \
-                    device")
+                format!("`{name}` is a place of `#[prefetch(..)]` and `#[advise(..)]`: write `#[{attribute}(0)]` for \
+                    the first device")
             })
         }
         Expr::Call(call) => {
@@ -110,7 +148,7 @@ fn help_for_non_number(operand: &Expr, is_declared: impl Fn(&Ident) -> bool) -> 
             } else {
                 "; a function of your own is called by a path, `self::device(..)`"
             };
-            Some(format!("write `#[on({number})]`: the number alone{aside}"))
+            Some(format!("write `#[{attribute}({number})]`: the number alone{aside}"))
         }
         _ => None,
     }

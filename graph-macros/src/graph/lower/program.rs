@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, Device, DimId, Lifetime, Mode, Options, Origin, Program, Statement,
-    StatementId, StatementKind,
+    self, Access, Buffer, BufferId, Device, DimId, Grant, Lifetime, Mode, Options, Origin, Program,
+    Statement, StatementId, StatementKind,
 };
 use cuweave_core::order::{LoweredProgram, Regions};
 use cuweave_ptx::nearest::nearest;
@@ -45,6 +45,7 @@ pub(super) struct ProgramBuilder {
     syntax: Vec<StatementSyntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     outputs: Vec<BufferId>,
+    grants: Vec<Grant>,
     /// The outputs whose declared length is a different expression: buffer, declared length, length of the
     /// allocation.
     returned_lengths: Vec<(BufferId, DimId, DimId)>,
@@ -80,6 +81,7 @@ impl ProgramBuilder {
             syntax: Vec::new(),
             lints: BTreeMap::new(),
             outputs: Vec::new(),
+            grants: Vec::new(),
             returned_lengths: Vec::new(),
             renames: Vec::new(),
             spans: Spans::default(),
@@ -229,6 +231,11 @@ impl ProgramBuilder {
         self.statements[statement].on = device;
     }
 
+    /// Lets another device use the memory of an allocation.
+    pub fn add_grant(&mut self, buffer: BufferId, device: DimId) {
+        self.grants.push(Grant { buffer, on: Some(device), device: Device::FIRST });
+    }
+
     pub fn set_lints(&mut self, statement: StatementId, levels: Vec<Attribute>) {
         self.lints.insert(statement, levels);
     }
@@ -312,6 +319,7 @@ impl ProgramBuilder {
             statements: self.statements,
             views: self.views.into_iter().collect(),
             outputs: self.outputs.into(),
+            grants: self.grants.into(),
         };
         let regions = Regions { fresh: self.fresh, discarded: self.discarded, ..Regions::default() };
         FinishedProgram {

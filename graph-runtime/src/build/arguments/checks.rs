@@ -58,6 +58,9 @@ pub(crate) fn first_user(program: &Program, dim: DimId) -> (Quantity, Box<Source
     if let Some(statement) = program.statements.position(|statement| statement.on == Some(dim)) {
         return (Quantity::Device, at_statement(program, statement));
     }
+    if let Some(grant) = program.grants.iter().find(|grant| grant.on == Some(dim)) {
+        return (Quantity::Device, at_buffer(program, grant.buffer));
+    }
     match program.statements.position(uses) {
         Some(statement) => (Quantity::Bound, at_statement(program, statement)),
         None => (

@@ -9,21 +9,21 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 use cuweave_core::index::{Index, Vector, wide};
-use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
+use cuweave_core::ir::{BufferId, Device, DimId, Grant, Program, StatementId, StatementKind};
 use cuweave_core::scopes::Scopes;
 
-use crate::bind::Operand;
+use crate::bind::{Operand, OutputSlot};
 use crate::cuda::Driver;
 use crate::error::{
-    DeviceFault, Error, Inaccessible, ManagedFault, MulticastFault, Result, at_attribute, at_buffer,
-    at_statement,
+    DeviceFault, Error, Inaccessible, ManagedFault, MulticastFault, Result, Ungranted, at_attribute,
+    at_buffer, at_statement,
 };
 
 /// The contexts of a graph's devices, indexed by device.
 pub(crate) type Contexts = Vector<Device, Arc<CudaContext>>;
 
 /// Checks that the program declares as many devices as there are contexts, that each conditional body is on the
-/// device that decides it, and that outputs are memory of the first device.
+/// device that decides it, that outputs are memory of the first device, and that the devices of `#[access(..)]` exist.
 pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contexts: usize) -> Result<()> {
     let declared = program.options.devices.map_or(1, |devices| dims[devices]);
     if declared != wide(contexts) {
@@ -37,6 +37,9 @@ pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contex
         let device = u64::from(program.statements[at].device.as_u32());
         let at = *at_statement(program, at);
         return Err(fault(DeviceFault::NoDevice { at, device, devices: Some(contexts) }));
+    }
+    for grant in program.grants.iter().filter(|grant| grant.device.index() >= contexts) {
+        return Err(not_granted(program, grant, Ungranted::NoDevice { devices: contexts }));
     }
     if contexts == 1 {
         return Ok(());
@@ -102,9 +105,10 @@ impl Peers {
             // The device of a conditional body makes the body's copies, so it must be able to access both
             // sides.
             let copies = matches!(statement.kind, StatementKind::Copy(())) && scopes.around(id).is_none();
+            let own = &contexts[statement.device];
             let closed = statement.accesses.iter().filter_map(|access| operands.get(access.buffer.index()));
             let closed =
-                closed.filter(|operand| copies && !can_share(operand)).find_map(|operand| operand.device);
+                closed.filter(|operand| copies && is_closed(operand, own)).find_map(|operand| operand.device);
             if let Some(device) = closed.filter(|&device| device != statement.device) {
                 peers.context_overrides.insert(id, device);
             }
@@ -122,21 +126,16 @@ impl Peers {
                     peers.of.entry(access.buffer).or_default().insert(device);
                     continue;
                 }
-                if copies && operand.is_some_and(|operand| !can_share(operand) && operand.device == closed) {
+                let closed_here = operand.is_some_and(|operand| is_closed(operand, &contexts[device]));
+                if copies && closed_here && operand.is_some_and(|operand| operand.device == closed) {
                     continue;
                 }
                 let Some(memory) = memory_device(program, access.buffer, operands) else { continue };
                 if memory == device || *contexts[memory] == *contexts[device] {
                     continue;
                 }
-                let can = match known.get(&(device, memory)) {
-                    Some(&can) => can,
-                    None => {
-                        let can = driver.can_access(&contexts[device], &contexts[memory])?;
-                        *known.entry((device, memory)).or_insert(can)
-                    }
-                };
-                if copies && operand.is_some_and(|operand| !can_share(operand)) {
+                let can = can_access(driver, contexts, device, memory, &mut known)?;
+                if copies && closed_here {
                     return Err(no_access(program, id, access.buffer, memory, Inaccessible::NotShared));
                 } else if can {
                     peers.of.entry(access.buffer).or_default().insert(device);
@@ -144,6 +143,16 @@ impl Peers {
                     return Err(no_access(program, id, access.buffer, memory, Inaccessible::NoPeers));
                 }
             }
+        }
+        for grant in program.grants.iter() {
+            let Some(memory) = program.device_of(grant.buffer) else { continue };
+            if memory == grant.device || *contexts[memory] == *contexts[grant.device] {
+                continue;
+            }
+            if !can_access(driver, contexts, grant.device, memory, &mut known)? {
+                return Err(not_granted(program, grant, Ungranted::NoPeers { memory: memory.as_u32() }));
+            }
+            peers.of.entry(grant.buffer).or_default().insert(grant.device);
         }
         for &buffer in peers.of.keys() {
             if let Some(operand) = operands.get(buffer.index()) {
@@ -194,12 +203,14 @@ impl Peers {
             } else if let Some(reached) = &operand.reached {
                 reached.give_access(&contexts[device])?;
                 None
-            } else if !can_share(operand)
-                || !driver.enable_peer_access(&contexts[device], &contexts[memory], operand.address)?
-            {
-                Some(Inaccessible::NotShared)
             } else {
-                None
+                let opened = match output_of(operand) {
+                    Some(output) => output.is_accessible_from(contexts[device].cu_device()),
+                    None => {
+                        driver.enable_peer_access(&contexts[device], &contexts[memory], operand.address)?
+                    }
+                };
+                (!opened).then_some(Inaccessible::NotShared)
             };
             if let Some(reason) = reason {
                 return Err(no_access(program, user(device), buffer, memory, reason));
@@ -219,10 +230,36 @@ impl Peers {
     }
 }
 
-/// Returns true if access to an operand can be enabled. For an output of a graph it cannot: its alloc node has
-/// fixed the access.
-fn can_share(operand: &Operand) -> bool {
-    operand.output.is_none() && operand.slot.is_none()
+/// Returns the output of another graph that an operand is.
+fn output_of(operand: &Operand) -> Option<&OutputSlot> {
+    operand.output.as_deref().or(operand.slot.as_deref())
+}
+
+/// Returns true if a device has no access to an operand and cannot be given any: it is the output of a graph, whose
+/// alloc node has fixed the access.
+fn is_closed(operand: &Operand, device: &CudaContext) -> bool {
+    output_of(operand).is_some_and(|output| !output.is_accessible_from(device.cu_device()))
+}
+
+/// Returns true if a device can access the memory of another one. `known` holds earlier answers.
+fn can_access(
+    driver: &Driver,
+    contexts: &Contexts,
+    device: Device,
+    memory: Device,
+    known: &mut BTreeMap<(Device, Device), bool>,
+) -> Result<bool> {
+    if let Some(&can) = known.get(&(device, memory)) {
+        return Ok(can);
+    }
+    let can = driver.can_access(&contexts[device], &contexts[memory])?;
+    known.insert((device, memory), can);
+    Ok(can)
+}
+
+fn not_granted(program: &Program, grant: &Grant, reason: Ungranted) -> Error {
+    let (at, device) = (*at_buffer(program, grant.buffer), grant.device.as_u32());
+    fault(DeviceFault::Access { at, device, reason })
 }
 
 /// Checks that a mapped multicast object has the device of a statement that uses it.

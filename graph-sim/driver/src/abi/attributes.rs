@@ -37,7 +37,7 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         27 | 28 => 32768,
         29 => 2048,
         30 => 512,
-        33 => ordinal as c_int + 1,
+        33 => config().devices.bus(ordinal) as c_int,
         36 => 3_201_000,
         37 => 6144,
         38 => 60 << 20,
@@ -69,7 +69,7 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
 
 /// Returns true if the devices support multicast objects.
 pub(super) fn has_multicast() -> bool {
-    config().multicast && config().devices > 1 && device().capability >= (9, 0)
+    config().multicast && config().devices.count() > 1 && device().capability >= (9, 0)
 }
 
 driver_calls! {

@@ -35,6 +35,7 @@ fn clear(state: &mut crate::state::State, context: u64) {
         .collect();
     for stream in streams {
         state.streams.remove(stream);
+        state.memory.detach(stream);
     }
     let events: Vec<u64> = state
         .events
@@ -62,9 +63,7 @@ driver_calls! {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
-        if config().devices == 0 {
-            return Err(Status::NO_DEVICE);
-        }
+        config().devices.check()?;
         state().initialised = true;
         Ok(())
     }
@@ -366,13 +365,13 @@ driver_calls! {
     Call fn cuDeviceGetByPCIBusId(device: *mut CUdevice, id: *const c_char) {
         let text = read_text(id)?;
         let state = state();
-        let found = (0..state.devices.len()).find(|&at| text.eq_ignore_ascii_case(&bus_id(at)));
+        let found = (0..state.devices.len()).find(|&at| text.eq_ignore_ascii_case(&config().devices.bus_id(at)));
         write_result(device, found.ok_or(Status::INVALID_DEVICE)? as CUdevice)
     }
 
     Call fn cuDeviceGetPCIBusId(id: *mut c_char, len: c_int, dev: CUdevice) {
         let device = state().device(dev)?;
-        let mut text = bus_id(device).into_bytes();
+        let mut text = config().devices.bus_id(device).into_bytes();
         text.push(0);
         if id.is_null() || (len as usize) < text.len() {
             return Err(Status::INVALID_VALUE);
@@ -384,21 +383,11 @@ driver_calls! {
 
     Call fn cuDeviceGetUuid(uuid: *mut [u8; 16], dev: CUdevice) {
         let device = state().device(dev)?;
-        write_result(uuid, device_uuid(device))
+        write_result(uuid, config().devices.uuid(device))
     }
 
     Call fn cuDeviceGetUuid_v2(uuid: *mut [u8; 16], dev: CUdevice) {
         let device = state().device(dev)?;
-        write_result(uuid, device_uuid(device))
+        write_result(uuid, config().devices.uuid(device))
     }
-}
-
-fn bus_id(device: usize) -> String {
-    format!("0000:{:02X}:00.0", device + 1)
-}
-
-fn device_uuid(device: usize) -> [u8; 16] {
-    let mut uuid = *b"cuweave-sim-0000";
-    uuid[15] = device as u8;
-    uuid
 }

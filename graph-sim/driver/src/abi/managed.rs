@@ -9,8 +9,8 @@ use crate::base::pointer::{read_array, write_result};
 use crate::base::status::{Result, Status};
 use crate::base::types::{CUdeviceptr, CUmemLocation, CUstream, LOCATION_DEVICE, STREAM_LEGACY};
 use crate::call::driver_calls;
-use crate::memory::MemoryPlace;
 use crate::memory::pages::{HOST, Location, Page, StreamAssociation};
+use crate::memory::{AllocationKind, MemoryPlace};
 use crate::state::{State, state};
 
 /// `CU_MEM_LOCATION_TYPE_HOST`, `_HOST_NUMA` and `_HOST_NUMA_CURRENT`.
@@ -36,7 +36,7 @@ fn location(
             state.device(location.id)?;
             if config().concurrent { Ok((location.kind, location.id)) } else { Err(Status::INVALID_DEVICE) }
         }
-        LOCATION_NUMA if location.id < 0 => Err(Status::INVALID_VALUE),
+        LOCATION_NUMA if !(0..config().numa_nodes).contains(&location.id) => Err(Status::INVALID_VALUE),
         LOCATION_NUMA => Ok((location.kind, location.id)),
         kind => Ok((kind, 0)),
     }
@@ -216,7 +216,8 @@ driver_calls! {
         if !config().managed {
             return Err(Status::NOT_SUPPORTED);
         }
-        write_result(dptr, state.memory.allocate_managed(bytes as u64, flags == 2, device, context)?)
+        let (kind, host) = (AllocationKind::Managed, flags == 2);
+        write_result(dptr, state.memory.allocate_managed(bytes as u64, kind, host, device, context)?)
     }
 
     Call fn cuStreamAttachMemAsync(hstream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
@@ -243,7 +244,12 @@ driver_calls! {
         if !(LOCATION_DEVICE..=LOCATION_CURRENT).contains(&place.kind) {
             return Err(Status::INVALID_VALUE);
         }
-        advise(dptr, count, advice, |state, kinds| location(state, place, kinds))
+        // Measured: a device that does not exist is an invalid value here, and an invalid device for prefetches.
+        let exists = |state: &State| place.kind != LOCATION_DEVICE || state.device(place.id).is_ok();
+        advise(dptr, count, advice, |state, kinds| match exists(state) {
+            true => location(state, place, kinds),
+            false => Err(Status::INVALID_VALUE),
+        })
     }
 
     Call fn cuMemAdvise(dptr: CUdeviceptr, count: usize, advice: c_uint, device: c_int) {

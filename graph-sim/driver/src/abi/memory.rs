@@ -10,7 +10,7 @@ use crate::base::types::{CUdeviceptr, CUmemoryPool, CUstream, MEMORY_DEVICE, MEM
 use crate::call::driver_calls;
 use crate::graph::capture;
 use crate::memory::{Allocation, AllocationKind};
-use crate::state::operation::Operation;
+use crate::state::operation::{AllocProperties, Operation};
 use crate::state::state;
 use crate::stream;
 
@@ -51,13 +51,16 @@ pub(super) fn allocate_ordered(
     let context = state.stream_context(hstream)?;
     let device = state.context(context)?.device;
     let pool = pool.unwrap_or(state.devices[device].current_pool);
-    let device = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
+    let entry = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?;
+    let device = entry.device;
+    // The graph's memory has the access that the pool has now. Later changes of the pool do not reach it.
+    let properties = AllocProperties::with_devices(entry.access.iter().copied());
     if let Some(capture) = state.captures.of_stream(hstream) {
         let graph = capture.graph;
         capture::capture(
             &mut state,
             hstream,
-            &Operation::Alloc { address: 0, bytes: bytes as u64, device, peers: Vec::new() },
+            &Operation::Alloc { address: 0, bytes: bytes as u64, device, properties },
         )?;
         let node = state.definitions.graph(graph)?.nodes.last().copied().ok_or(Status::UNKNOWN)?;
         return match state.definitions.node(node)?.op {
@@ -220,16 +223,18 @@ driver_calls! {
 fn pointer_attribute(data: *mut c_void, number: u32, pointer: u64, found: &Allocation) -> Result {
     let host = found.on_host();
     match number {
+        // Measured on driver 580 (CUDA 13.0).
+        1 if found.kind == AllocationKind::ManagedVariable => write_result(data.cast(), 0u64),
         1 => write_result(data.cast(), found.context),
         2 => write_result(
             data.cast(),
-            if host && found.kind != AllocationKind::Managed { MEMORY_HOST } else { MEMORY_DEVICE },
+            if host && found.managed.is_none() { MEMORY_HOST } else { MEMORY_DEVICE },
         ),
         3 => write_result(data.cast(), pointer),
         4 if host => write_result(data.cast(), pointer),
         6 => write_result(data.cast(), 0u32),
         7 => write_result(data.cast(), found.id),
-        8 => write_result(data.cast(), u32::from(found.kind == AllocationKind::Managed)),
+        8 => write_result(data.cast(), u32::from(found.managed.is_some())),
         9 => write_result(data.cast(), found.device as i32),
         10 | 14 | 15 => write_result(data.cast(), 0u32),
         11 => write_result(data.cast(), found.base),

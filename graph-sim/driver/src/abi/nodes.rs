@@ -7,8 +7,8 @@ use std::ffi::c_uint;
 
 use super::conditional;
 use super::launch::parameters;
+use super::memory_nodes::{address, alloc_op};
 use super::operations::{memory_op, semaphores};
-use crate::base::config::are_peers;
 use crate::base::log;
 use crate::base::pointer::{read_argument, read_array, write_result};
 use crate::base::status::{Result, Status};
@@ -79,38 +79,6 @@ pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Operation> {
     Ok(Operation::Host { function, data: p.userData as usize, touched: Vec::new() })
 }
 
-fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Operation> {
-    let props = &p.poolProps;
-    if props.handleTypes != 0 || props.allocType != ALLOCATION_PINNED {
-        return Err(log::log_error(
-            Status::INVALID_VALUE,
-            "an alloc node of memory that is not plain device memory",
-        ));
-    }
-    if props.location.kind != LOCATION_DEVICE {
-        return Err(log::log_error(Status::INVALID_VALUE, "an alloc node at a location that is no device"));
-    }
-    let device = state.device(props.location.id)?;
-    let mut peers = Vec::new();
-    for access in read_array(p.accessDescs, p.accessDescCount)? {
-        // `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` is the only documented value.
-        if access.location.kind != LOCATION_DEVICE || access.flags != 3 {
-            return Err(Status::INVALID_VALUE);
-        }
-        let peer = state.device(access.location.id)?;
-        if peer != device && !are_peers(peer, device) {
-            return Err(log::log_error(
-                Status::INVALID_DEVICE,
-                format!(
-                    "an alloc node of memory of device {device} with access for device {peer}, which is not a peer"
-                ),
-            ));
-        }
-        peers.push(peer);
-    }
-    Ok(Operation::Alloc { address: 0, bytes: p.bytesize as u64, device, peers })
-}
-
 fn dependencies(
     nodes: *const CUgraphNode,
     data: *const CUgraphEdgeData,
@@ -138,14 +106,6 @@ pub(super) fn add(
     let mut state = state();
     let op = make(&state)?;
     write_result(node, edit::add_node(&mut state, graph, dependencies, op)?)
-}
-
-/// Returns the address of an alloc node.
-fn address(state: &State, node: CUgraphNode) -> Result<u64> {
-    match state.definitions.node(node)?.op {
-        Operation::Alloc { address, .. } => Ok(address),
-        _ => Err(Status::INVALID_VALUE),
-    }
 }
 
 /// Implements `cuGraphAddNode` in all its versions.
@@ -412,22 +372,6 @@ driver_calls! {
         add(node, graph, nodes, count, |state| event(state, handle).map(Operation::WaitEvent))
     }
 
-    Call fn cuGraphAddMemAllocNode(
-        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
-        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS
-    ) {
-        let mut p = read_argument(params)?;
-        add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
-        p.dptr = address(&state(), read_argument(node)?)?;
-        write_result(params, p)
-    }
-
-    Call fn cuGraphAddMemFreeNode(
-        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr
-    ) {
-        add(node, graph, nodes, count, |_| Ok(Operation::Free(dptr)))
-    }
-
     Call fn cuGraphAddNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *mut CUgraphNodeParams
@@ -534,34 +478,6 @@ driver_calls! {
     Call fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
         match &state().definitions.node(node)?.op {
             Operation::WaitEvent(found) => write_result(event, *found),
-            _ => Err(Status::INVALID_VALUE),
-        }
-    }
-
-    Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        match &state().definitions.node(node)?.op {
-            Operation::Alloc { address, bytes, device, .. } => write_result(params, CUDA_MEM_ALLOC_NODE_PARAMS {
-                poolProps: CUmemPoolProps {
-                    allocType: ALLOCATION_PINNED,
-                    handleTypes: 0,
-                    location: CUmemLocation { kind: LOCATION_DEVICE, id: *device as i32 },
-                    win32SecurityAttributes: std::ptr::null_mut(),
-                    maxSize: 0,
-                    usage: 0,
-                    reserved: [0; 54],
-                },
-                accessDescs: std::ptr::null(),
-                accessDescCount: 0,
-                bytesize: *bytes as usize,
-                dptr: *address,
-            }),
-            _ => Err(Status::INVALID_VALUE),
-        }
-    }
-
-    Call fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, dptr: *mut CUdeviceptr) {
-        match &state().definitions.node(node)?.op {
-            Operation::Free(address) => write_result(dptr, *address),
             _ => Err(Status::INVALID_VALUE),
         }
     }

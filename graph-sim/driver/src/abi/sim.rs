@@ -387,6 +387,7 @@ pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
             !matches!(
                 kind,
                 memory::AllocationKind::Variable
+                    | memory::AllocationKind::ManagedVariable
                     | memory::AllocationKind::Constant
                     | memory::AllocationKind::Mapped
             )

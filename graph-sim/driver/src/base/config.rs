@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::device::DeviceLimits;
+use super::visible::VisibleDevices;
 
 /// Returns the number of hardware threads. Cached: the standard library reads system files on each call, which
 /// takes longer than a small launch.
@@ -17,11 +18,13 @@ pub struct Config {
     pub version: (u32, u32),
     /// The compute capability and limits of the devices.
     pub device: DeviceLimits,
-    /// The number of devices.
-    pub devices: u32,
+    /// The devices that the process sees.
+    pub devices: VisibleDevices,
+    /// The number of NUMA nodes of the host.
+    pub numa_nodes: i32,
     /// The memory of each device in bytes.
     pub memory: u64,
-    /// The pairs of peer devices; `None` if all devices are peers.
+    /// The pairs of peer devices, by their numbers in the machine; `None` if all devices are peers.
     pub peers: Option<Vec<(usize, usize)>>,
     /// The seed of the node order in a launch.
     pub seed: u64,
@@ -119,11 +122,12 @@ fn pairs(text: &str) -> Option<Option<Vec<(usize, usize)>>> {
 
 /// Returns true if two devices can access each other's memory.
 pub fn are_peers(one: usize, other: usize) -> bool {
-    one != other
-        && config()
-            .peers
-            .as_ref()
-            .is_none_or(|pairs| pairs.contains(&(one, other)) || pairs.contains(&(other, one)))
+    let number = |device| config().devices.number(device);
+    let contains = |pairs: &Vec<(usize, usize)>| {
+        let (a, b) = (number(one), number(other));
+        pairs.contains(&(a, b)) || pairs.contains(&(b, a))
+    };
+    one != other && config().peers.as_ref().is_none_or(contains)
 }
 
 pub fn config() -> &'static Config {
@@ -131,7 +135,12 @@ pub fn config() -> &'static Config {
     CONFIG.get_or_init(|| Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
         device: variable("CUWEAVE_SIM_CAPABILITY", DEFAULT_DEVICE, device_of),
-        devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
+        devices: VisibleDevices::from_environment(variable("CUWEAVE_SIM_DEVICES", 1, |text| {
+            text.parse().ok().filter(|&count| count <= 64)
+        })),
+        numa_nodes: variable("CUWEAVE_SIM_NUMA_NODES", 1, |text| {
+            text.parse().ok().filter(|count| (1..=1024).contains(count))
+        }),
         memory: variable("CUWEAVE_SIM_MEMORY", DEFAULT_MEMORY, bytes),
         peers: variable("CUWEAVE_SIM_PEERS", None, pairs),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),

@@ -14,3 +14,4 @@ pub mod status;
 pub mod table;
 pub mod trace;
 pub mod types;
+pub mod visible;

@@ -148,6 +148,9 @@ pub struct CUmemAccessDesc {
     pub flags: c_uint,
 }
 
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+pub const ACCESS_READ_WRITE: u32 = 3;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct CUDA_MEM_ALLOC_NODE_PARAMS {

@@ -14,7 +14,6 @@ use crate::base::types::{
 use crate::graph::conditional;
 use crate::graph::edit;
 use crate::graph::flatten;
-use crate::memory::AllocationKind;
 use crate::state::State;
 use crate::state::exec::{Exec, ExecNode};
 use crate::state::graph::{Graph, GraphOwner};
@@ -169,9 +168,7 @@ fn changes_memory_context(state: &State, old: &Operation, new: &Operation) -> bo
     let (Operation::Copy(old), Operation::Copy(new)) = (old, new) else { return false };
     let context = |start: u64| {
         let found = state.memory.find(start);
-        found
-            .filter(|found| !found.on_host() || found.kind == AllocationKind::Managed)
-            .map(|found| found.context)
+        found.filter(|found| !found.on_host() || found.managed.is_some()).map(|found| found.context)
     };
     [(&old.from, &new.from), (&old.to, &new.to)].into_iter().any(|(old, new)| {
         context(old.at.start).zip(context(new.at.start)).is_some_and(|(old, new)| old != new)

@@ -20,7 +20,7 @@ use crate::state::operation::{self, Operation};
 use crate::state::schedule::{Random, Schedule, Step};
 use crate::state::{self, State};
 use crate::work::kernel::{self, KernelPart};
-use crate::work::transfer::{inaccessible_target, report_unwritten, run_copy, run_fill};
+use crate::work::transfer::{check_access, report_unwritten, run_copy, run_fill};
 use crate::work::waits;
 
 /// The immutable data of a launch. It is separate from the state because the lock is released while host nodes
@@ -334,10 +334,10 @@ impl Execution<'_> {
                 state = state::state();
                 Ok(())
             }
-            Operation::Alloc { address, bytes, device, peers } => {
+            Operation::Alloc { address, bytes, device, properties } => {
                 let kind = AllocationKind::Graph(node.node);
                 let made = state.memory.allocate_at(*address, *bytes, kind, *device, run.context);
-                state.memory.grant_access(*address, peers);
+                state.memory.grant_access(*address, properties.devices());
                 if let Some(note) = node.note.as_ref().filter(|_| made.is_ok()) {
                     let _ = state.memory.name(*address, note.name.clone());
                 }
@@ -417,7 +417,9 @@ impl NodeTask {
             let (done, result) = launches(state, run, users, at, launch, concurrent, how);
             return TaskOutcome { at, done, until_wait, result };
         }
-        let result = match &run.nodes[at].op {
+        let op = &run.nodes[at].op;
+        let access = check_access(state, op, run.context, run.stream, Some(name));
+        let result = access.and_then(|()| match op {
             Operation::Copy(copy) => {
                 let copied = fault_of(run_copy(state, copy, Some(&mut done.touched)), name);
                 copied.and_then(|found| {
@@ -425,16 +427,9 @@ impl NodeTask {
                     report_unwritten(state, found, Some(name), users.buffer_at(at, found.first))
                 })
             }
-            Operation::Fill(fill) => match inaccessible_target(state, fill, run.context) {
-                Some(text) => {
-                    let text = format!("node {name} fills {text}");
-                    let (kind, status) = ("illegal-address", Status::ILLEGAL_ADDRESS);
-                    Err(Report { kind, status, nodes: vec![name.clone()], text })
-                }
-                None => fault_of(run_fill(state, fill, run.context, Some(&mut done.touched)), name),
-            },
+            Operation::Fill(fill) => fault_of(run_fill(state, fill, Some(&mut done.touched)), name),
             _ => Ok(()),
-        };
+        });
         TaskOutcome { at, done: vec![(at, done)], until_wait, result }
     }
 }

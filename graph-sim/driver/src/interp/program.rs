@@ -49,6 +49,8 @@ pub struct GlobalVariable {
     pub align: u64,
     /// True if it is in constant memory.
     pub constant: bool,
+    /// True if it is in managed memory.
+    pub managed: bool,
     /// True if it is only declared here, and defined in another module.
     pub external: bool,
     /// The initial bytes.

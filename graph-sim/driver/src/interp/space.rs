@@ -98,6 +98,11 @@ pub trait GlobalMemory: Sync {
         Err("which is not an address of a multicast object".to_owned())
     }
 
+    /// Returns true if the byte at `address` is in a live allocation that the kernel may not access.
+    fn is_closed(&self, _address: u64) -> bool {
+        false
+    }
+
     /// Sets a condition of the graph to which the kernel belongs.
     ///
     /// # Errors

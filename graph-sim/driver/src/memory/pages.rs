@@ -199,7 +199,7 @@ pub enum StreamAssociation {
 }
 
 struct ManagedState {
-    /// The association to which the allocation returns when an association with a single stream ends.
+    /// The association of its allocation, which it returns to when the stream of a single association ends.
     default: StreamAssociation,
     attached: StreamAssociation,
     pages: Vec<Page>,
@@ -222,16 +222,12 @@ impl Managed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the association. If it is not with a single stream, it becomes the default, too.
+    /// Changes the association.
     pub fn attach(&self, to: StreamAssociation) {
-        let mut state = self.state();
-        state.attached = to;
-        if !matches!(to, StreamAssociation::Single(_)) {
-            state.default = to;
-        }
+        self.state().attached = to;
     }
 
-    /// Restores the default association if the allocation is associated with the destroyed stream.
+    /// Restores the association of the allocation if it is associated with the destroyed stream.
     pub fn detach(&self, stream: u64) {
         let mut state = self.state();
         if state.attached == StreamAssociation::Single(stream) {
@@ -239,13 +235,19 @@ impl Managed {
         }
     }
 
-    /// Returns true if work of a stream may access the memory.
+    /// Returns true if devices may access the memory in work of a stream.
     pub fn is_accessible_from(&self, stream: u64, concurrent: bool) -> bool {
         match self.state().attached {
             StreamAssociation::Global => true,
             StreamAssociation::Host => concurrent,
             StreamAssociation::Single(only) => only == stream,
         }
+    }
+
+    /// Returns true if the memory is associated with a single stream other than this one. Then its work may access
+    /// the memory neither from the device nor from the host.
+    pub fn is_of_other_stream(&self, stream: u64) -> bool {
+        matches!(self.state().attached, StreamAssociation::Single(only) if only != stream)
     }
 
     /// Counts an access of a processor to a range of bytes.
@@ -415,5 +417,11 @@ mod tests {
         assert!(!memory.is_accessible_from(8, true));
         memory.detach(7);
         assert!(memory.is_accessible_from(8, true) && !memory.is_accessible_from(8, false));
+        // Whatever it was attached to in between, it returns to the association of its allocation.
+        memory.attach(StreamAssociation::Global);
+        assert!(memory.is_accessible_from(8, false));
+        memory.attach(StreamAssociation::Single(7));
+        memory.detach(7);
+        assert!(!memory.is_accessible_from(8, false));
     }
 }

@@ -38,7 +38,10 @@ pub enum AllocationKind {
     Pinned,
     /// Host memory of the program, registered with the driver.
     Registered,
+    /// From `cuMemAllocManaged`.
     Managed,
+    /// A module variable in managed memory.
+    ManagedVariable,
     /// Physical memory mapped to reserved addresses with `cuMemMap`.
     Mapped,
 }
@@ -78,7 +81,7 @@ impl Allocation {
 
     /// Returns true if the host may access it by its address.
     pub fn on_host(&self) -> bool {
-        matches!(self.kind, AllocationKind::Pinned | AllocationKind::Registered | AllocationKind::Managed)
+        matches!(self.kind, AllocationKind::Pinned | AllocationKind::Registered) || self.managed.is_some()
     }
 
     /// Returns its name for reports.
@@ -236,7 +239,7 @@ impl Memory {
     }
 
     /// Grants devices access to the allocation at an address.
-    pub fn grant_access(&mut self, base: u64, peers: &[usize]) {
+    pub fn grant_access(&mut self, base: u64, peers: impl Iterator<Item = usize>) {
         if let Some(found) = self.live.get_mut(&base) {
             found.access.extend(peers);
         }
@@ -259,13 +262,20 @@ impl Memory {
         Ok(base)
     }
 
-    /// Allocates managed memory. If `host` is true, only the host may access it at first, on devices without
-    /// concurrent access.
-    pub fn allocate_managed(&mut self, size: u64, host: bool, device: usize, context: u64) -> Result<u64> {
+    /// Allocates managed memory of a kind. If `host` is true, only the host may access it at first, on devices
+    /// without concurrent access.
+    pub fn allocate_managed(
+        &mut self,
+        size: u64,
+        kind: AllocationKind,
+        host: bool,
+        device: usize,
+        context: u64,
+    ) -> Result<u64> {
         if !config().concurrent && size > self.total.saturating_sub(self.used(device) + self.managed) {
             return Err(Status::OUT_OF_MEMORY);
         }
-        let base = self.allocate_host(size, AllocationKind::Managed, device, context)?;
+        let base = self.allocate_host(size, kind, device, context)?;
         self.managed += size;
         if let Some(made) = self.live.get_mut(&base) {
             made.managed = Some(Arc::new(Managed::new(size, host)));
@@ -528,7 +538,7 @@ mod tests {
         let _alone = pages::COUNTING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut memory = Memory::new(2);
         memory.total = 8 * PAGE;
-        let large = memory.allocate_managed(12 * PAGE, false, 0, 0).unwrap();
+        let large = memory.allocate_managed(12 * PAGE, AllocationKind::Managed, false, 0, 0).unwrap();
         let pages_of = |memory: &Memory| [0, 1, pages::HOST].map(|at| memory.resident(at));
         let all = large..large + 12 * PAGE;
         memory.count_access(Some(0), all.clone(), true);

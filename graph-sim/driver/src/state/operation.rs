@@ -5,10 +5,10 @@ use std::ffi::c_void;
 
 use crate::base::status::{Result, Status};
 use crate::base::types::{
-    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, MEMORY_ARRAY, MEMORY_DEVICE, MEMORY_HOST, MEMORY_UNIFIED,
-    NODE_CONDITIONAL, NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC,
-    NODE_MEM_FREE, NODE_MEMCPY, NODE_MEMORY_OPERATIONS, NODE_MEMSET, NODE_SIGNAL, NODE_WAIT_EVENT,
-    NODE_WAIT_SEMAPHORE,
+    ACCESS_READ_WRITE, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUmemAccessDesc, CUmemLocation,
+    LOCATION_DEVICE, MEMORY_ARRAY, MEMORY_DEVICE, MEMORY_HOST, MEMORY_UNIFIED, NODE_CONDITIONAL, NODE_EMPTY,
+    NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC, NODE_MEM_FREE, NODE_MEMCPY,
+    NODE_MEMORY_OPERATIONS, NODE_MEMSET, NODE_SIGNAL, NODE_WAIT_EVENT, NODE_WAIT_SEMAPHORE,
 };
 use crate::memory::{Memory, MemoryPlace, PitchedBox, Touched};
 
@@ -219,6 +219,34 @@ impl MemoryFill {
     }
 }
 
+/// The properties of an alloc node beside its size and device.
+#[derive(Clone)]
+pub struct AllocProperties {
+    /// Who may access the memory. The program reads this list through a pointer, so it must not move.
+    pub access: Box<[CUmemAccessDesc]>,
+    /// `maxSize` and `usage` of the pool's properties. Measured on driver 580 (CUDA 13.0): both are accepted with any
+    /// value, returned, and have no effect.
+    pub max_size: usize,
+    pub usage: u16,
+}
+
+impl AllocProperties {
+    /// Returns the properties of memory that these other devices may access too.
+    pub fn with_devices(devices: impl IntoIterator<Item = usize>) -> Self {
+        let access = devices.into_iter().map(|device| CUmemAccessDesc {
+            location: CUmemLocation { kind: LOCATION_DEVICE, id: device as i32 },
+            flags: ACCESS_READ_WRITE,
+        });
+        AllocProperties { access: access.collect(), max_size: 0, usage: 0 }
+    }
+
+    /// Returns the devices that may access the memory beside its own.
+    pub fn devices(&self) -> impl Iterator<Item = usize> {
+        let devices = self.access.iter().filter(|access| access.location.kind == LOCATION_DEVICE);
+        devices.filter_map(|access| usize::try_from(access.location.id).ok())
+    }
+}
+
 /// The kind of a conditional node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConditionalKind {
@@ -334,8 +362,7 @@ pub enum Operation {
         /// The length in bytes.
         bytes: u64,
         device: usize,
-        /// The other devices with access.
-        peers: Vec<usize>,
+        properties: AllocProperties,
     },
     /// Frees the allocation at an address.
     Free(u64),

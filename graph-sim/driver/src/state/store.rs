@@ -58,7 +58,7 @@ pub struct State {
 
 impl State {
     fn new() -> Self {
-        let count = config().devices as usize;
+        let count = config().devices.count();
         let mut state = State {
             initialised: false,
             devices: Vec::new(),

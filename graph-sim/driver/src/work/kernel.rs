@@ -237,6 +237,10 @@ impl KernelMemory<'_> {
 }
 
 impl interp::GlobalMemory for KernelMemory<'_> {
+    fn is_closed(&self, address: u64) -> bool {
+        self.memory.find(address).is_some_and(|found| !self.can_access(found))
+    }
+
     fn region(&self, address: u64) -> Option<Region> {
         let found = self.memory.find(address).filter(|found| self.can_access(found))?;
         // Accesses to a multicast mapping other than by `multimem` are undefined.
@@ -369,10 +373,10 @@ pub fn run(
         None => format!("a launch of `{}`", function.name()),
     };
     let result = match outcome {
-        Err(fault) => Err(report_of(state, function.context, &fault, &who, node)),
+        Err(fault) => Err(report_of(state, function.context, stream, &fault, &who, node)),
         Ok(conflicts) => {
             let told = if raced { report_race(&who, node) } else { Ok(()) };
-            told.and_then(|()| report_conflicts(state, function.context, &conflicts, &who, node))
+            told.and_then(|()| report_conflicts(state, function.context, stream, &conflicts, &who, node))
         }
     };
     (done, result)
@@ -463,13 +467,14 @@ fn report_race(who: &str, node: Option<LaunchingNode>) -> std::result::Result<()
 fn report_conflicts(
     state: &State,
     context: u64,
+    stream: u64,
     conflicts: &[Fault],
     who: &str,
     node: Option<LaunchingNode>,
 ) -> std::result::Result<(), Report> {
     let strict = config().strict;
     let mut conflicts = conflicts.iter().map(|fault| {
-        let mut report = report_of(state, context, fault, who, node);
+        let mut report = report_of(state, context, stream, fault, who, node);
         report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
         report
     });
@@ -485,7 +490,14 @@ fn report_conflicts(
 }
 
 /// Returns the report of a fault, with the driver's error code.
-fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option<LaunchingNode>) -> Report {
+fn report_of(
+    state: &State,
+    context: u64,
+    stream: u64,
+    fault: &Fault,
+    who: &str,
+    node: Option<LaunchingNode>,
+) -> Report {
     let (kind, status) = match fault.kind {
         FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
         FaultKind::Misaligned => ("misaligned-address", Status::MISALIGNED_ADDRESS),
@@ -507,7 +519,7 @@ fn report_of(state: &State, context: u64, fault: &Fault, who: &str, node: Option
         let place = name(fault.address).unwrap_or_else(|| describe(&state.memory, fault.address, name));
         text.push_str(&format!("; address {:#x} is in {place}", fault.address));
         if let Some(found) = state.memory.find(fault.address) {
-            text.push_str(&access::explain(state, context, found));
+            text.push_str(&access::explain(state, context, stream, found));
         }
     }
     if fault.kind == FaultKind::Limit {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::config::config;
 use crate::base::log;
 use crate::base::status::{Result, Status};
-use crate::memory::{AllocationKind, MemoryPlace, copy};
+use crate::interp::GlobalVariable;
+use crate::memory::{AllocationKind, Memory, MemoryPlace, copy};
 use crate::state::State;
 use crate::state::image::Image;
 use crate::state::module::{KernelFunction, Module};
@@ -17,8 +19,7 @@ pub fn load(state: &mut State, image: Image, context: u64) -> Result<u64> {
     let mut variables = BTreeMap::new();
     let mut failed = None;
     for variable in image.variables().iter().filter(|variable| !variable.external) {
-        let kind = if variable.constant { AllocationKind::Constant } else { AllocationKind::Variable };
-        match state.memory.allocate(variable.bytes.max(1), kind, device, context) {
+        match allocate(&mut state.memory, variable, device, context) {
             Ok(address) => drop(variables.insert(variable.name.clone(), (address, variable.bytes))),
             Err(status) => failed = Some(status),
         }
@@ -63,6 +64,22 @@ pub fn load(state: &mut State, image: Image, context: u64) -> Result<u64> {
         entry.functions = functions;
     }
     Ok(module)
+}
+
+/// Allocates a variable.
+fn allocate(memory: &mut Memory, variable: &GlobalVariable, device: usize, context: u64) -> Result<u64> {
+    let bytes = variable.bytes.max(1);
+    if !variable.managed {
+        let kind = if variable.constant { AllocationKind::Constant } else { AllocationKind::Variable };
+        return memory.allocate(bytes, kind, device, context);
+    }
+    if !config().managed {
+        return Err(log::log_error(
+            Status::NOT_SUPPORTED,
+            format!("the variable `{}` in managed memory, which the device does not support", variable.name),
+        ));
+    }
+    memory.allocate_managed(bytes, AllocationKind::ManagedVariable, false, device, context)
 }
 
 /// Unloads a module with its kernels and variables.

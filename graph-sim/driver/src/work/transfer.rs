@@ -1,12 +1,11 @@
 //! Copies and fills.
 
 use crate::base::config::config;
-use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::memory::{self, PitchedBox, READ, Touched, Unwritten, WRITTEN};
 use crate::state::State;
-use crate::state::operation::{MemoryCopy, MemoryFill};
+use crate::state::operation::{MemoryCopy, MemoryFill, Operation};
 
 use super::access;
 
@@ -56,20 +55,42 @@ fn touch_written(state: &State, start: u64, end: u64, touched: &mut Touched) {
     touched.extend(ranges.into_iter().map(|range| (range.start, range.end, WRITTEN)));
 }
 
-/// Returns a description of the target of a fill, if the device has no access to it.
-pub fn inaccessible_target(state: &State, fill: &MemoryFill, context: u64) -> Option<String> {
-    let context = fill.context.unwrap_or(context);
-    let found = state.memory.find(fill.to.start)?;
-    let reason = access::explain(state, context, found);
-    (!reason.is_empty()).then(|| format!("{}{reason}", found.describe_at(fill.to.start)))
+/// Checks that a fill or copy in a context and a stream may access its memory. `node` is the name of its node. A fill
+/// node may have a context of its own.
+///
+/// # Errors
+/// Returns the report if it may not.
+pub fn check_access(
+    state: &State,
+    op: &Operation,
+    context: u64,
+    stream: u64,
+    node: Option<&str>,
+) -> std::result::Result<(), Report> {
+    let (closed, who, verb) = match op {
+        Operation::Copy(copy) => (access::describe_detached(state, copy, stream), "a copy", "copies"),
+        Operation::Fill(fill) => {
+            let context = fill.context.unwrap_or(context);
+            let found = state.memory.find(fill.to.start);
+            let reason =
+                found.map(|found| access::explain(state, context, stream, found)).unwrap_or_default();
+            let place = found.filter(|_| !reason.is_empty()).map(|found| found.describe_at(fill.to.start));
+            (place.map(|place| format!("{place}{reason}")), "a fill", "fills")
+        }
+        _ => return Ok(()),
+    };
+    let Some(what) = closed else { return Ok(()) };
+    Err(Report {
+        kind: "illegal-address",
+        status: Status::ILLEGAL_ADDRESS,
+        nodes: node.map(str::to_owned).into_iter().collect(),
+        text: node.map_or_else(|| format!("{who} of {what}"), |name| format!("node {name} {verb} {what}")),
+    })
 }
 
-/// Executes a fill in a context, or in that of its node if it has one.
-pub fn run_fill(state: &State, fill: &MemoryFill, context: u64, touched: Option<&mut Touched>) -> Result {
+/// Executes a fill.
+pub fn run_fill(state: &State, fill: &MemoryFill, touched: Option<&mut Touched>) -> Result {
     let place = fill.place(&state.memory)?;
-    if let Some(text) = inaccessible_target(state, fill, context) {
-        return Err(log::log_error(Status::ILLEGAL_ADDRESS, format!("a fill of {text}")));
-    }
     let mut touches = Touched::new();
     for row in 0..fill.height {
         let offset = row * fill.to.pitch;

@@ -91,7 +91,7 @@ pub fn check(state: &State, op: &Operation) -> Result {
         let kind = state.memory.find(operation.address).map(|found| found.kind);
         let what = match kind {
             Some(AllocationKind::Device | AllocationKind::Pinned | AllocationKind::Registered) => continue,
-            Some(AllocationKind::Managed) => "managed memory",
+            Some(AllocationKind::Managed | AllocationKind::ManagedVariable) => "managed memory",
             Some(_) => "stream-ordered memory, or memory that is not a device allocation",
             None => "no live allocation",
         };

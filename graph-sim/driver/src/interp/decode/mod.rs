@@ -50,7 +50,7 @@ impl Program {
                 }
                 _ => {
                     names.globals.insert(variable.name, variables.len() as u32);
-                    variables.push(global_variable(variable, &names.functions));
+                    variables.push(global_variable(module, variable, &names.functions));
                 }
             }
         }
@@ -81,13 +81,18 @@ const MAX_VARIABLE_BYTES: u64 = 1 << 37;
 /// The maximum size of an initialiser in bytes.
 const MAX_INITIALISER_BYTES: u64 = 1 << 28;
 
-fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> GlobalVariable {
+fn global_variable(
+    module: &ptx::Module,
+    variable: &ptx::Variable,
+    functions: &HashMap<&str, u32>,
+) -> GlobalVariable {
     let bytes = variable.size().min(MAX_VARIABLE_BYTES);
     let mut result = GlobalVariable {
         name: variable.name.to_owned(),
         bytes,
         align: variable.align(),
         constant: variable.space == PtxSpace::Const,
+        managed: module.source(variable.span).contains(".managed"),
         external: variable.linkage == ptx::Linkage::Extern,
         initial: Vec::new(),
         addresses: Vec::new(),

@@ -232,6 +232,9 @@ impl<'a> RegionCache<'a> {
             None if self.memory.replicas(address).is_ok() => format!(
                 "{how} of {size} bytes at {address:#x}, an address of a multicast object, which takes only `multimem`"
             ),
+            None if self.memory.is_closed(address) => {
+                format!("{how} of {size} bytes at {address:#x}, in memory that it has no access to")
+            }
             None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
         LaneFault::access(FaultKind::Bounds, address, size, what)
