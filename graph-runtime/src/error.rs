@@ -13,6 +13,7 @@ mod multicast;
 mod parts;
 mod plan;
 pub(crate) mod program;
+mod verification;
 
 pub use crate::cuda::{CommunicatorFault, LibraryError};
 pub use calls::CallFault;
@@ -30,6 +31,9 @@ pub use parts::{
     Refusal, ShortLaunch, SourceLocation, UnknownAccess, UnprovedLaunch,
 };
 pub use plan::PlanFault;
+pub use verification::{
+    Difference, DifferenceCause, ElementValue, RewrittenNode, Rewriting, VerificationFault, VerificationObstacle,
+};
 
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -84,6 +88,9 @@ pub enum Error {
     /// The certificate of a graph does not hold: a bug in cuweave. The graph is not launched.
     #[error(transparent)]
     Certificate(Box<BrokenCertificate>),
+    /// A graph that cannot be verified, or one that does not compute what its statements do.
+    #[error(transparent)]
+    Verification(Box<VerificationFault>),
     /// A length or bound has no value.
     #[error("{what} of {at} {fault}: `{text}`")]
     #[non_exhaustive]

@@ -117,7 +117,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
     driver.enter(Context::from_cudarc(ctx))?;
     let evaluated = Instant::now();
-    let options = PlanOptions { memory: None, allowed };
+    let options = PlanOptions { memory: None, allowed, as_written: BTreeSet::new() };
     let mut planned = plan(&flat, driver, &contexts, &records, &words, &mut modules, options)?;
     driver.enter(Context::from_cudarc(ctx))?;
     planned.decided.changed = apply_hook(program, &mut planned.operations)?;

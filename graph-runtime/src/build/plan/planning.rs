@@ -33,6 +33,8 @@ pub(crate) struct PlanOptions {
     pub memory: Option<Memory>,
     /// The permitted changes of launches.
     pub allowed: Allowed,
+    /// The launches that stay as written whatever else is permitted.
+    pub as_written: BTreeSet<StatementId>,
 }
 
 /// Decides about the launches and plans the graph.
@@ -43,12 +45,17 @@ pub(crate) fn plan(
     records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
-    PlanOptions { memory, allowed }: PlanOptions,
+    PlanOptions { memory, allowed, as_written }: PlanOptions,
 ) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
     let mut target = DeviceTarget::new(driver, modules);
-    let (facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
+    let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
+    for (statement, launch) in facts.launches.enumerate_mut() {
+        if as_written.contains(&statement) {
+            launch.iter_mut().for_each(|launch| launch.restrict(Allowed::default()));
+        }
+    }
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared =
         target.modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
