@@ -36,4 +36,5 @@ mod streams;
 mod taken_over;
 mod unfused;
 mod unwritten;
+mod verify;
 mod views;
