@@ -7,7 +7,7 @@ use cuweave::builder::Builder;
 use cuweave::error::{VerificationFault, VerificationObstacle};
 use cuweave::managed::Attach;
 use cuweave::prelude::*;
-use cuweave::verify::{DifferenceCause, RewrittenNode, Rewriting, Verification};
+use cuweave::verify::{DifferenceCause, Rewriting, RewrittenNode, Verification};
 use cuweave::{ArenaPool, Buffer, Error, Flag, Managed};
 use cuweave_testkit::device::{alone, pinned, simulated_alone};
 use cuweave_testkit::faults::{NOT_SUPPORTED, OUT_OF_MEMORY};
@@ -76,8 +76,7 @@ programs! {
 
 /// Returns the output and the arguments after a launch: of `y` the values before it.
 fn left(a: f32, y: &[f32]) -> [Vec<f32>; 3] {
-    let three: Vec<f32> =
-        (0..N).map(|at| (3.0 + at as f32) * a + (1.0 + at as f32) * 3.0).collect();
+    let three: Vec<f32> = (0..N).map(|at| (3.0 + at as f32) * a + (1.0 + at as f32) * 3.0).collect();
     let y = y.iter().zip(&three).map(|(y, three)| (y + 2.0 * three) * 0.5).collect();
     let z = (0..2 * N).map(|at| if at < N { 7.0 } else { at as f32 }).collect();
     [three, y, z]
@@ -218,7 +217,8 @@ fn a_fused_kernel_that_computes_otherwise_is_named() {
         assert_eq!(difference.expected.to_string(), "12 (0x41400000)");
         assert_eq!(difference.found.to_string(), "7 (0x40e00000)");
         let text = verification.to_string();
-        for part in ["element 1 of `x`", "7 (0x40e00000) instead of 12", "`scale` as fused for `first`", "verify.rs:"]
+        for part in
+            ["element 1 of `x`", "7 (0x40e00000) instead of 12", "`scale` as fused for `first`", "verify.rs:"]
         {
             assert!(text.contains(part), "{text}");
         }
@@ -248,11 +248,14 @@ fn a_waiting_kernel_that_computes_otherwise_is_named() {
     let device = alone();
     let (x, mut y) = (device.upload(&ramp(1.0)), device.upload(&ramp(2.0)));
     let _changed = ChangedCode::new("griddepcontrol.wait", "fma.rn.f32", "fma.rz.f32");
-    let mut exec = alone_in_a_node(&device.ctx, N, &x, &mut y).expect("a graph").instantiate().expect("an exec");
+    let mut exec =
+        alone_in_a_node(&device.ctx, N, &x, &mut y).expect("a graph").instantiate().expect("an exec");
     equal(exec.verify(&device.stream), 4 * u64::from(N));
     drop(exec);
-    let _changed = ChangedCode::new("griddepcontrol.wait", "fma.rn.f32 \t%f4, %f2, %f1", "fma.rn.f32 \t%f4, %f1, %f1");
-    let mut exec = alone_in_a_node(&device.ctx, N, &x, &mut y).expect("a graph").instantiate().expect("an exec");
+    let _changed =
+        ChangedCode::new("griddepcontrol.wait", "fma.rn.f32 \t%f4, %f2, %f1", "fma.rn.f32 \t%f4, %f1, %f1");
+    let mut exec =
+        alone_in_a_node(&device.ctx, N, &x, &mut y).expect("a graph").instantiate().expect("an exec");
     let verification = exec.verify(&device.stream).expect("a verification");
     if device.ctx.compute_capability().is_ok_and(|(major, _)| major >= 9) {
         let node = blamed(&verification);

@@ -14,9 +14,7 @@ use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, Device, Memory, Origin, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
 use cuweave_core::layout::ALIGNMENT;
-use cuweave_core::operation::{
-    BufferPlacement, MemoryId, Operation, OperationId, OperationKind, Operations,
-};
+use cuweave_core::operation::{BufferPlacement, MemoryId, Operation, OperationId, OperationKind, Operations};
 use cuweave_core::scopes::Scopes;
 
 use crate::build::arguments::body::Body;
@@ -184,7 +182,7 @@ impl DuplicateGraph {
     pub fn run(&mut self, stream: Stream) -> Outcome<()> {
         self.driver.launch(self.built.handle.exec, stream)?;
         self.in_flight = true;
-        let over = self.driver.synchronize(stream);
+        let over = self.driver.synchronize(stream).or_else(|_| self.driver.synchronize_context());
         self.in_flight = over.is_err_and(|failure| !failure.ends_the_context());
         over
     }

@@ -85,7 +85,10 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Difference { buffer, element, expected, found, launch, cause } = self;
-        write!(f, "element {element} of {buffer} is {found} instead of {expected} in launch {launch}; {cause}")
+        write!(
+            f,
+            "element {element} of {buffer} is {found} instead of {expected} in launch {launch}; {cause}"
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::operation::{Operation, OperationKind};
 
 use crate::build::DuplicateForm;
-use crate::error::{DifferenceCause, RewrittenNode, Rewriting, at_statement};
+use crate::error::{DifferenceCause, Rewriting, RewrittenNode, at_statement};
 use crate::exec::core::Core;
 
 use super::memory::Step;

@@ -51,10 +51,14 @@ pub(super) struct Compared {
 
 /// The graph that is verified.
 pub(super) enum Verified<'g> {
-    /// The exec. `outputs` are the addresses that each launch allocates.
+    /// The exec.
     Exec {
+        /// The addresses that each launch allocates.
         outputs: &'g [u64],
+        /// True if the outputs of the last launch are not freed yet.
+        allocated: bool,
     },
+    /// A duplicate, whose outputs are in its own memory.
     Duplicate(&'g mut DuplicateGraph),
 }
 
@@ -62,9 +66,10 @@ impl Verified<'_> {
     /// Launches the graph once and waits.
     fn run(&mut self, driver: &Driver, exec: RawExec, stream: Stream) -> Outcome<()> {
         match self {
-            Verified::Exec { .. } => {
+            Verified::Exec { allocated, .. } => {
                 driver.launch(exec, stream)?;
-                driver.synchronize(stream)
+                *allocated = true;
+                driver.synchronize(stream).or_else(|_| driver.synchronize_context())
             }
             Verified::Duplicate(graph) => {
                 graph.overwrite(FREED)?;
@@ -73,19 +78,20 @@ impl Verified<'_> {
         }
     }
 
-    /// Frees what the last launch has allocated.
-    fn free(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
+    /// Frees what the last launch has allocated. Tries twice, since the exec cannot be launched before.
+    fn free(&mut self, driver: &Driver, stream: Stream) -> Outcome<()> {
         match self {
-            Verified::Exec { outputs } => {
-                outputs.iter().try_for_each(|&address| driver.free(address, stream))?;
-                driver.synchronize(stream)
+            Verified::Exec { outputs, allocated } if std::mem::take(allocated) => {
+                let free = |&address: &u64| driver.free(address, stream);
+                outputs.iter().try_for_each(|address| free(address).or_else(|_| free(address)))?;
+                driver.synchronize(stream).or_else(|_| driver.synchronize_context())
             }
-            Verified::Duplicate(_) => Ok(()),
+            Verified::Exec { .. } | Verified::Duplicate(_) => Ok(()),
         }
     }
 }
 
-/// A difference, by the position of its range in the list.
+/// A difference.
 #[derive(Clone, Debug)]
 pub(super) struct FoundDifference {
     pub buffer: BufferId,
@@ -100,7 +106,7 @@ pub(super) struct FoundDifference {
 /// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Comparison {
-    /// The bytes that were equal in all launches, or would have been compared after the first difference.
+    /// The bytes that were compared.
     pub comparable: u64,
     /// The bytes that differ between two runs of the statements as written.
     pub not_comparable: u64,
@@ -189,11 +195,12 @@ impl Runs<'_, '_> {
         let mut difference = None;
         for launch in 1..=LAUNCHES {
             self.saved.restore()?;
-            self.verified.run(self.driver, self.exec, self.stream).or_else(|failure| {
+            let ran = self.verified.run(self.driver, self.exec, self.stream);
+            if let Err(failure) = ran {
                 // The failure of the launch is the one to return.
                 let _ = self.verified.free(self.driver, self.stream);
-                Err(failure)
-            })?;
+                return Err(failure.into());
+            }
             let compared = self.each_chunk(piece, false, |first, chunk, from| {
                 let known = &expected[first..first + chunk.len()];
                 if known == chunk {
@@ -235,7 +242,11 @@ impl Runs<'_, '_> {
 
     fn written_range(&self, range: usize, bytes: &Range<u64>) -> MemoryRange {
         let Compared { verified, written, .. } = self.list[range];
-        MemoryRange { address: written + bytes.start, bytes: bytes.end - bytes.start, device: verified.device }
+        MemoryRange {
+            address: written + bytes.start,
+            bytes: bytes.end - bytes.start,
+            device: verified.device,
+        }
     }
 
     /// Reads the bytes of a piece in chunks of whole elements, from the graph of the statements as written or from the

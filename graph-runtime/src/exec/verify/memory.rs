@@ -90,9 +90,7 @@ impl DeviceStreams {
     /// Copies bytes to the host. Nothing may be in flight that writes them.
     pub fn read(&self, range: MemoryRange, to: &mut [u8]) -> Outcome<()> {
         match range.device {
-            Some(device) => {
-                self.on(device, |driver, stream| driver.read_bytes(range.address, to, stream))
-            }
+            Some(device) => self.on(device, |driver, stream| driver.read_bytes(range.address, to, stream)),
             None => {
                 to.copy_from_slice(host_elements(range.address, to.len()));
                 Ok(())
@@ -102,9 +100,7 @@ impl DeviceStreams {
 
     fn write(&self, range: MemoryRange, from: &[u8]) -> Outcome<()> {
         match range.device {
-            Some(device) => {
-                self.on(device, |driver, stream| driver.write_bytes(range.address, from, stream))
-            }
+            Some(device) => self.on(device, |driver, stream| driver.write_bytes(range.address, from, stream)),
             None => {
                 host_elements_mut(range.address, from.len()).copy_from_slice(from);
                 Ok(())
@@ -197,9 +193,7 @@ impl<'s> SavedMemory<'s> {
             return Ok(());
         }
         self.list.iter().try_for_each(|(range, place)| match place {
-            SavedPlace::Device(device, from) => {
-                self.streams.copy(*device, range.address, *from, range.bytes)
-            }
+            SavedPlace::Device(device, from) => self.streams.copy(*device, range.address, *from, range.bytes),
             SavedPlace::Host(bytes) => self.streams.write(*range, bytes),
         })
     }

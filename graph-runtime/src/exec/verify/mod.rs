@@ -49,7 +49,11 @@ const VERIFY_VARIABLE: &str = "CUWEAVE_VERIFY";
 
 impl<A: GraphFn> ExecCore<A> {
     /// See the generated `verify`.
-    pub fn verify(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOutputs) -> Result<Verification> {
+    pub fn verify(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        mut taken: impl HandedOutputs,
+    ) -> Result<Verification> {
         let ExecCore { core, args, .. } = self;
         let function = core.definition.program().name.to_string();
         let mut verification = Verification::not_verified_because(&function, "nothing ran".to_owned());

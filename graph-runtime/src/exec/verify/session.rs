@@ -57,7 +57,7 @@ impl<'v, 't> Session<'v, 't> {
         let saved = SavedMemory::allocate(&core.definition, &streams, &ranges)?;
         let verified = match other {
             Some(other) => Verified::Duplicate(other),
-            None => Verified::Exec { outputs: &outputs },
+            None => Verified::Exec { outputs: &outputs, allocated: false },
         };
         // A discard would destroy bytes that must be restored.
         let prologues = std::mem::take(&mut core.operands.prologues);

@@ -112,7 +112,9 @@ impl fmt::Display for Verification {
         }
         match not_comparable {
             0 => Ok(()),
-            count => write!(f, "; {count} bytes are not comparable, since the statements do not determine them"),
+            count => {
+                write!(f, "; {count} bytes are not comparable, since the statements do not determine them")
+            }
         }
     }
 }
