@@ -5,7 +5,7 @@
 //! only calls that affect the capture itself fail.
 
 use super::entry::{Driver, call, call_newer};
-use super::failure::{Failure, NOT_READY, Outcome};
+use super::failure::{Failure, NOT_FOUND, NOT_READY, Outcome};
 use super::handles::{Context, Event, Stream};
 use super::params::host_size;
 

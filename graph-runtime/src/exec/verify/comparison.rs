@@ -80,14 +80,13 @@ impl Verified<'_> {
 
     /// Frees what the last launch has allocated. Tries twice, since the exec cannot be launched before.
     fn free(&mut self, driver: &Driver, stream: Stream) -> Outcome<()> {
-        match self {
-            Verified::Exec { outputs, allocated } if std::mem::take(allocated) => {
-                let free = |&address: &u64| driver.free(address, stream);
-                outputs.iter().try_for_each(|address| free(address).or_else(|_| free(address)))?;
-                driver.synchronize(stream).or_else(|_| driver.synchronize_context())
-            }
-            Verified::Exec { .. } | Verified::Duplicate(_) => Ok(()),
+        let Verified::Exec { outputs, allocated } = self else { return Ok(()) };
+        if !std::mem::take(allocated) {
+            return Ok(());
         }
+        let free = |&address: &u64| driver.free(address, stream);
+        outputs.iter().try_for_each(|address| free(address).or_else(|_| free(address)))?;
+        driver.synchronize(stream).or_else(|_| driver.synchronize_context())
     }
 }
 

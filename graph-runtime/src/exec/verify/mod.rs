@@ -22,7 +22,6 @@ mod verification;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-use cuweave_core::index::Vector;
 use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::kind::SyncOperation;
 
