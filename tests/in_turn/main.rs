@@ -37,4 +37,5 @@ mod taken_over;
 mod unfused;
 mod unwritten;
 mod verify;
+mod verify_blame;
 mod views;
