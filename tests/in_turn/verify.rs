@@ -1,12 +1,14 @@
 //! `exec.verify`: graphs are equal to their statements as written, and the program does not notice a verification,
 //! also after a failure half-way.
 
+use std::sync::Arc;
+
 use cudarc::driver::{CudaEvent, sys};
 use cuweave::__private::limit_verified_pieces;
 use cuweave::error::{VerificationFault, VerificationObstacle};
 use cuweave::managed::Attach;
 use cuweave::prelude::*;
-use cuweave::verify::{DifferenceCause, Rewriting, RewrittenNode, Verification};
+use cuweave::verify::Verification;
 use cuweave::{ArenaPool, Buffer, Error, Flag, Managed};
 use cuweave_testkit::device::{alone, pinned, simulated_alone};
 use cuweave_testkit::faults::{NOT_SUPPORTED, OUT_OF_MEMORY};
@@ -344,8 +346,8 @@ fn refusals() {
     exec.launch(stream).expect("a launch");
     drop(exec);
 
-    let event = device.ctx.new_event(None).expect("an event");
-    let mut exec = with_event(&device.ctx, &event).expect("a graph").instantiate().expect("an exec");
+    let event = Arc::new(device.ctx.new_event(None).expect("an event"));
+    let mut exec = with_event(&device.ctx, event).expect("a graph").instantiate().expect("an exec");
     assert!(matches!(obstacle(exec.verify(stream)), VerificationObstacle::Event(_)));
     drop(exec);
 
