@@ -387,6 +387,8 @@ fn every_call_fails_once() {
     let graph = in_nodes(&device.ctx, N, 2.0, &x, &mut y, &mut z).expect("a graph");
     let mut exec = graph.instantiate().expect("an exec");
     equal(exec.verify(&device.stream), 3 * 4 * u64::from(N));
+    // The first use of a view creates an event.
+    assert_eq!(device.download(&exec.args().y), ramp(5.0));
     let before = cuweave_sim::call_counts().expect("the simulated driver");
     equal(exec.verify(&device.stream), 3 * 4 * u64::from(N));
     let after = cuweave_sim::call_counts().expect("the simulated driver");

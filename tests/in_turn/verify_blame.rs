@@ -87,9 +87,12 @@ fn a_fused_kernel_that_computes_otherwise_is_named() {
         assert_eq!(difference.expected.to_string(), "12 (0x41400000)");
         assert_eq!(difference.found.to_string(), "7 (0x40e00000)");
         let text = verification.to_string();
-        for part in
-            ["element 1 of `x`", "7 (0x40e00000) instead of 12", "`scale` as fused for `first`", "verify.rs:"]
-        {
+        for part in [
+            "element 1 of `x`",
+            "7 (0x40e00000) instead of 12",
+            "`scale` as fused for `first`",
+            "verify_blame.rs:",
+        ] {
             assert!(text.contains(part), "{text}");
         }
     }
