@@ -232,7 +232,7 @@ pub mod profile {
 pub mod verify {
     #[doc(inline)]
     pub use cuweave_runtime::{
-        Difference, DifferenceCause, ElementValue, RewrittenNode, Rewriting, Verification,
+        Difference, DifferenceCause, ElementValue, Rewriting, RewrittenNode, Verification,
     };
 }
 

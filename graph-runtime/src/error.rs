@@ -32,7 +32,8 @@ pub use parts::{
 };
 pub use plan::PlanFault;
 pub use verification::{
-    Difference, DifferenceCause, ElementValue, RewrittenNode, Rewriting, VerificationFault, VerificationObstacle,
+    Difference, DifferenceCause, ElementValue, Rewriting, RewrittenNode, VerificationFault,
+    VerificationObstacle,
 };
 
 /// The result of every fallible function of cuweave.

@@ -76,7 +76,7 @@ pub use error::{
     DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error, FailedCall, Fault,
     Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
     MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
-    RewrittenNode, Rewriting, SetterFault, ShortLaunch, SourceLocation, UnknownAccess, UnprovedLaunch,
+    Rewriting, RewrittenNode, SetterFault, ShortLaunch, SourceLocation, UnknownAccess, UnprovedLaunch,
     VerificationFault, VerificationObstacle,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
@@ -105,8 +105,8 @@ pub mod private {
     pub use crate::error::{Error, Result};
     pub use crate::exec::{
         ArgumentMut, ArgumentPath, Element, ElementMut, Exec, ExecArgument, ExecCore, Generated, Graph,
-        GraphFn, ListElement, RecordField, Settable, build, build_on, dump, limit_verified_pieces, operations,
-        read_back,
+        GraphFn, ListElement, RecordField, Settable, build, build_on, dump, limit_verified_pieces,
+        operations, read_back,
     };
     pub use crate::kernels::item::{
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,

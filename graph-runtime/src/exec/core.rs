@@ -195,8 +195,7 @@ impl Core {
         let options = PlanOptions { memory, allowed, as_written: BTreeSet::new() };
         let LaunchState { records, words, .. } = &self.built.state;
         let Definition { flat, driver, contexts, modules, .. } = &mut self.definition;
-        let mut planned =
-            plan(flat, driver, contexts, records, words, modules, options)?;
+        let mut planned = plan(flat, driver, contexts, records, words, modules, options)?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);
         planned.decided.changed = apply_hook(self.definition.program(), &mut planned.operations)?;

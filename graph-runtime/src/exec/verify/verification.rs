@@ -106,8 +106,8 @@ impl fmt::Display for Verification {
             }
             Outcome::Compared(None) => write!(
                 f,
-                "`{function}` leaves the bytes that its statements do, on these bytes and {device}: {comparable} bytes, \
-                    {launches} launches"
+                "`{function}` leaves the bytes that its statements do, on these bytes and {device}: \
+                    {comparable} bytes, {launches} launches"
             )?,
         }
         match not_comparable {
