@@ -225,6 +225,16 @@ pub mod profile {
     };
 }
 
+/// Verifications: whether an exec computes what its statements do, from `exec.verify(&stream)`.
+///
+/// `docs/trust.md` in the repository says what a verification shows.
+pub mod verify {
+    #[doc(inline)]
+    pub use cuweave_runtime::{
+        Difference, DifferenceCause, ElementValue, Rewriting, RewrittenNode, Verification,
+    };
+}
+
 /// The device's graph pool, from which the alloc nodes of all graphs allocate.
 pub mod memory {
     #[doc(inline)]
@@ -239,7 +249,7 @@ pub mod error {
         DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
         LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
         ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, SourceLocation, Ungranted, UnknownAccess,
-        UnprovedLaunch,
+        UnprovedLaunch, VerificationFault, VerificationObstacle,
     };
 }
 

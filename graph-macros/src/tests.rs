@@ -127,6 +127,7 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
     let methods = [
         "output",
         "launch",
+        "verify",
         "set_x",
         "set_out",
         "upload",

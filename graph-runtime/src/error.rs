@@ -13,6 +13,7 @@ mod multicast;
 mod parts;
 mod plan;
 pub(crate) mod program;
+mod verification;
 
 pub use crate::cuda::{CommunicatorFault, LibraryError};
 pub use calls::CallFault;
@@ -25,11 +26,9 @@ pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_li
 pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
-pub use parts::{
-    DriverFailure, FailedCall, Fault, KernelFault, MemoryKind, ModuleFailure, OutsideExtent, Quantity,
-    Refusal, ShortLaunch, SourceLocation, UnknownAccess, UnprovedLaunch,
-};
+pub use parts::*;
 pub use plan::PlanFault;
+pub use verification::*;
 
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -84,6 +83,9 @@ pub enum Error {
     /// The certificate of a graph does not hold: a bug in cuweave. The graph is not launched.
     #[error(transparent)]
     Certificate(Box<BrokenCertificate>),
+    /// A graph that cannot be verified, or one that does not compute what its statements do.
+    #[error(transparent)]
+    Verification(Box<VerificationFault>),
     /// A length or bound has no value.
     #[error("{what} of {at} {fault}: `{text}`")]
     #[non_exhaustive]
@@ -401,9 +403,7 @@ pub enum Error {
     BufferCapturing,
     /// A [`Buffer`](crate::Buffer) that is not [`Managed`](crate::Managed) memory is used in a stream of another
     /// context than its own.
-    #[error(
-        "a buffer is copied or borrowed in a stream of another context than its own, as only `Managed` can be"
-    )]
+    #[error("a buffer is used in a stream of another context than its own, as only `Managed` can be")]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::Buffer) than it has.
     #[error("{needed} elements are copied to a buffer of {len}")]
@@ -448,14 +448,10 @@ pub enum Error {
         function: String,
     },
     /// An arena pool was requested for a stream that cannot order launches.
-    #[error(
-        "an arena pool cannot use this stream: the per-thread default stream is a different stream on each thread"
-    )]
+    #[error("an arena pool cannot use the per-thread default stream, which is another one on each thread")]
     PoolStream,
     /// A graph is instantiated in an arena pool of another context.
-    #[error(
-        "`{function}` is instantiated in an arena pool of another context than the one that it was built for"
-    )]
+    #[error("`{function}` is instantiated in an arena pool of another context than its own")]
     #[non_exhaustive]
     PoolOfOtherContext {
         /// The graph function.

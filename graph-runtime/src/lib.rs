@@ -73,12 +73,13 @@ pub use cuweave_inspect::{
 pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
     BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
-    DeviceFeature, DriverFailure, Error, FailedCall, Fault, Inaccessible, KernelFault, LibraryError,
-    LoopFault, ManagedFault, MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent,
-    PlanFault, ProfileFault, Quantity, Refusal, Result, SetterFault, ShortLaunch, SourceLocation, Ungranted,
-    UnknownAccess, UnprovedLaunch,
+    DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error, FailedCall, Fault,
+    Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
+    MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
+    Rewriting, RewrittenNode, SetterFault, ShortLaunch, SourceLocation, Ungranted, UnknownAccess,
+    UnprovedLaunch, VerificationFault, VerificationObstacle,
 };
-pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn};
+pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
 pub use kernels::{CodeCache, Loaded, set_code_cache};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 
@@ -104,14 +105,17 @@ pub mod private {
     pub use crate::error::{Error, Result};
     pub use crate::exec::{
         ArgumentMut, ArgumentPath, Element, ElementMut, Exec, ExecArgument, ExecCore, Generated, Graph,
-        GraphFn, ListElement, RecordField, Settable, build, build_on, dump, operations, read_back,
+        GraphFn, ListElement, RecordField, Settable, build, build_on, dump, limit_verified_pieces,
+        operations, read_back,
     };
     pub use crate::kernels::item::{
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,
         no_item,
     };
     pub use crate::kernels::mark::{Fits, FitsOptional, OfElement, Returns, nothing, param};
-    pub use crate::kernels::{AtomicUpdates, Kernel, KernelItem, Loaded, Module, Param, ParamKind, load};
+    pub use crate::kernels::{
+        AtomicUpdates, Kernel, KernelItem, Loaded, Module, Param, ParamKind, change_code, load,
+    };
     pub use crate::statements::entry;
     pub use crate::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, LoopVariable, PerItem, ToDim, dim, index,

@@ -55,6 +55,11 @@ impl ReservedRange {
         self.start
     }
 
+    /// Returns the context of its memory.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        &self.ctx
+    }
+
     /// Returns the number of mapped bytes.
     pub fn bytes(&self) -> u64 {
         self.mapped

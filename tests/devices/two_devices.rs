@@ -118,6 +118,48 @@ fn outputs() -> Outcome {
     Ok(())
 }
 
+/// Returns an output, and writes arguments of both devices.
+#[cuweave::graph(devices = 2)]
+fn verified(n: u32, x: &mut [f32; n], y: &mut [f32; n]) -> [f32; n] {
+    let h = alloc::<f32>(n);
+    copy_to[per_item(n)](&x, &mut h, n);
+    scale[per_item(n)](&mut h, 2.0, n);
+    scale[per_item(n)](&mut h, 3.0, n);
+    copy(&h, &mut x);
+    #[on(1)]
+    {
+        let there = alloc::<f32>(n);
+        copy(&h, &mut there);
+        axpy[per_item(n)](3.0, &there, &mut y, n);
+        scale[per_item(n)](&mut y, 2.0, n);
+    }
+    h
+}
+
+#[test]
+fn both_devices_are_verified() {
+    with_two("verifications");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn verifications() -> Outcome {
+    let Some(two) = two() else { return Ok(()) };
+    let (mut x, mut y) = (two.ramp(0, 1.0), two.ramp(1, 2.0));
+    let mut exec = verified(&two.contexts, N, &mut x, &mut y)?.instantiate()?;
+    for _ in 0..2 {
+        let verification = exec.verify(&two.streams[0])?;
+        assert!(verification.is_equal(), "{verification}");
+        assert_eq!(verification.compared(), 3 * 4 * u64::from(N), "{verification}");
+    }
+    drop(exec.launch(&two.streams[0])?);
+    drop(exec);
+    assert_eq!(two.streams[0].clone_dtoh(&x)?, ramp(6.0, 1.0));
+    let expected: Vec<f32> = ramp(1.0, 2.0).iter().zip(ramp(18.0, 1.0)).map(|(y, h)| 2.0 * (y + h)).collect();
+    assert_eq!(two.streams[1].clone_dtoh(&y)?, expected);
+    Ok(())
+}
+
 /// A layer with memory on its device.
 #[cuweave::arguments]
 struct Layer {

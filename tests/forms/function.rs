@@ -292,7 +292,7 @@ impl Device {
         Ok(all)
     }
 
-    fn launch(&self, exec: &mut Exec<Args<'static>>) -> Result<Left, String> {
+    pub fn launch(&self, exec: &mut Exec<Args<'static>>) -> Result<Left, String> {
         exec.core.launch(&self.stream, ()).map_err(|error| error.to_string())?;
         let mut left = Vec::new();
         for output in 0..exec.outputs {

@@ -10,6 +10,7 @@ mod older;
 mod program;
 mod reasons;
 mod refused;
+mod verify;
 mod writer;
 
 use cuweave::ArenaPool;

@@ -39,4 +39,6 @@ mod streams;
 mod taken_over;
 mod unfused;
 mod unwritten;
+mod verify;
+mod verify_blame;
 mod views;

@@ -16,3 +16,4 @@ mod races;
 mod records;
 mod resources;
 mod values;
+mod verify;

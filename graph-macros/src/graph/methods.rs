@@ -468,6 +468,30 @@ impl Expansion<'_> {
                 #core_mut.launch(stream, #handed)?;
                 ::core::result::Result::Ok(#value)
             }
+
+            /// Compares this graph with its statements as written, on this device and with the bytes that its
+            /// arguments have now: runs both on the same bytes, and compares what they leave in outputs and
+            /// arguments bit by bit. The host waits. Afterwards the arguments have their bytes again, and no
+            /// launch is counted. Outputs that are taken over are freed.
+            ///
+            /// Meanwhile no other exec can use a `cuweave::Buffer`. Needs device memory for a second set of
+            /// all temporaries and outputs, device or host memory for the bytes that the graph may write, and
+            /// host memory for these bytes, or for 1 GiB of them. Takes two runs of the statements, three
+            /// launches and five copies of these bytes for each GiB of them. Builds a second graph, so the
+            /// bodies of library calls run once more; after a difference, once for each step of the search.
+            ///
+            /// # Errors
+            ///
+            /// The graph has a host statement, an event, a flag, a semaphore or a collective, or writes a module
+            /// variable; `launch` would fail; or the driver fails. The exec can be launched as before. Lack of
+            /// memory is no error: see `Verification::not_verified`.
+            pub fn verify(
+                &mut self,
+                stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>
+                #parameter
+            ) -> ::cuweave::Result<::cuweave::verify::Verification> {
+                #core_mut.verify(stream, #handed)
+            }
         }
     }
 

@@ -118,8 +118,9 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The names of the methods that every exec has.
-const EXEC_METHODS: [&str; 19] = [
+const EXEC_METHODS: [&str; 20] = [
     "launch",
+    "verify",
     "output",
     "upload",
     "synchronize",

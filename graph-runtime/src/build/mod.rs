@@ -9,12 +9,14 @@
 //! - `merged`: nodes of several launches: batches and chains, with their parameter tables;
 //! - `conditional`: conditional nodes, their bodies, and the kernels that set their conditions;
 //! - `calls`: library calls and collectives;
-//! - `profile`: the operations in sequence with clocks in between, for a profile.
+//! - `profile`: the operations in sequence with clocks in between, for a profile;
+//! - `duplicate`: a second graph of the same program in memory of its own, for a verification.
 
 mod arguments;
 mod bounds;
 mod calls;
 mod conditional;
+mod duplicate;
 mod graph;
 mod merged;
 mod plan;
@@ -38,7 +40,8 @@ pub use calls::order::{CollectiveEntry, Collectives};
 pub(crate) use conditional::counted::{CountedLoop, RECORD_WORDS};
 pub(crate) use conditional::setters::is_one_node;
 pub use cuweave_core::compile::LaunchRules;
-pub(crate) use graph::adding::add_nodes;
+pub(crate) use duplicate::{DuplicateForm, DuplicateGraph};
+pub(crate) use graph::adding::{FREED, add_nodes};
 pub(crate) use graph::annotate;
 pub(crate) use graph::built::BuiltGraph;
 pub(crate) use graph::definition::Definition;

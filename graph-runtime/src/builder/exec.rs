@@ -13,7 +13,7 @@ use cuweave_core::kind::StatementKind;
 use crate::bind::{Bound, HandedOutputs, LoopIterations, Output, OutputDescription, ViewContext, Visitor};
 use crate::build::ScalarValue;
 use crate::error::{Error, Result, SourceLocation};
-use crate::exec::{ExecCore, Generated, impl_common_methods, iterations_of_statement};
+use crate::exec::{ExecCore, Generated, Verification, impl_common_methods, iterations_of_statement};
 use crate::token::Token;
 #[cfg(feature = "inspect")]
 use cuweave_inspect::Profile;
@@ -144,6 +144,32 @@ impl<'a> Exec<'a> {
     ) -> Result<LaunchOutputs<'_, 'a>> {
         self.core.launch(stream, taken)?;
         Ok(LaunchOutputs { core: &self.core })
+    }
+
+    /// Compares the graph with its statements as written, on this device and with the bytes that its arguments have
+    /// now. Runs both on the same bytes, compares what they leave bit by bit, and restores the arguments. No launch is
+    /// counted. See the generated `verify` of a graph function's exec for its cost.
+    ///
+    /// # Errors
+    ///
+    /// A host statement, an event, a flag, a semaphore, a collective, or a launch that writes a module variable; the
+    /// errors of [`launch`](Exec::launch). The exec can be launched as before.
+    pub fn verify(&mut self, stream: &Arc<CudaStream>) -> Result<Verification> {
+        self.core.verify(stream, ())
+    }
+
+    /// Like [`verify`](Exec::verify), with the outputs that [`launch_with`](Exec::launch_with) takes. They are freed
+    /// afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`verify`](Exec::verify) and [`launch_with`](Exec::launch_with).
+    pub fn verify_with(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        taken: impl HandedOutputs,
+    ) -> Result<Verification> {
+        self.core.verify(stream, taken)
     }
 
     /// Sets a scalar. Only the nodes that use it are updated.

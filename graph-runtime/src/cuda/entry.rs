@@ -117,6 +117,7 @@ entry_points! {
         cuEventSynchronize(Event);
         cuEventElapsedTime(*mut f32, Event, Event);
         cuMemcpyDtoHAsync(*mut c_void, u64, usize, Stream);
+        cuMemcpyDtoDAsync(u64, u64, usize, Stream);
         cuMemFreeAsync(u64, Stream);
         cuMemAllocManaged(*mut u64, usize, u32);
         cuMemFree(u64);

@@ -63,8 +63,8 @@ pub use collective::{
 };
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
-    CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome,
-    UNSUPPORTED_PTX_VERSION, code_of, known, record,
+    CAPTURE_UNJOINED, Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, OUT_OF_MEMORY,
+    Outcome, UNSUPPORTED_PTX_VERSION, code_of, known, record,
 };
 pub use graphs::ConditionalKind;
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};

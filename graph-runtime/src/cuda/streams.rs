@@ -4,9 +4,10 @@
 //! to every thread, and such a call invalidates the capture. So these calls are made in relaxed mode, in which
 //! only calls that affect the capture itself fail.
 
-use super::entry::{Driver, call};
-use super::failure::{Failure, NOT_READY, Outcome};
+use super::entry::{Driver, call, call_newer};
+use super::failure::{Failure, NOT_FOUND, NOT_READY, Outcome};
 use super::handles::{Context, Event, Stream};
+use super::params::host_size;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const RELAXED: u32 = 2;
@@ -94,6 +95,32 @@ impl Driver {
             call!(self, cuMemcpyDtoHAsync(words.as_mut_ptr().cast(), address, bytes, stream))?;
             call!(self, cuStreamSynchronize(stream))
         })
+    }
+
+    /// Copies bytes from device or managed memory to the host, and waits for the copy.
+    pub fn read_bytes(&self, address: u64, bytes: &mut [u8], stream: Stream) -> Outcome<()> {
+        self.relaxed(|| {
+            call!(self, cuMemcpyDtoHAsync(bytes.as_mut_ptr().cast(), address, bytes.len(), stream))?;
+            call!(self, cuStreamSynchronize(stream))
+        })
+    }
+
+    /// Copies bytes from the host to device or managed memory, and waits for the copy.
+    pub fn write_bytes(&self, address: u64, bytes: &[u8], stream: Stream) -> Outcome<()> {
+        self.relaxed(|| {
+            call_newer!(self, cuMemcpyHtoDAsync(address, bytes.as_ptr().cast(), bytes.len(), stream))?;
+            call!(self, cuStreamSynchronize(stream))
+        })
+    }
+
+    /// Copies bytes between device or managed memories in stream order.
+    pub fn copy_bytes(&self, to: u64, from: u64, bytes: u64, stream: Stream) -> Outcome<()> {
+        call!(self, cuMemcpyDtoDAsync(to, from, host_size(bytes), stream))
+    }
+
+    /// Sets bytes of device memory to a value in stream order.
+    pub fn set_bytes(&self, address: u64, value: u8, bytes: u64, stream: Stream) -> Outcome<()> {
+        call!(self, cuMemsetD8Async(address, value, host_size(bytes), stream))
     }
 
     /// Destroys an event. Waits for it that are already enqueued stay valid.

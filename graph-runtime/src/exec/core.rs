@@ -3,7 +3,7 @@
 //! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop (in `release`) orders all
 //! later uses after the last launch and destroys both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -196,7 +196,7 @@ impl Core {
     ) -> Result<()> {
         let LaunchState { records, words, .. } = &self.built.state;
         let Definition { flat, driver, contexts, modules, aliases, mappings, .. } = &mut self.definition;
-        let options = PlanOptions { memory, allowed, aliases, mappings };
+        let options = PlanOptions { memory, allowed, as_written: BTreeSet::new(), aliases, mappings };
         let mut planned = plan(flat, driver, contexts, records, words, modules, options)?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);

@@ -6,6 +6,7 @@
 //! - `launch`, `in_flight`, `release`: a launch, the last launch, and the order of all later uses;
 //!   `counting`: the number of launches and the values that advance with it;
 //! - `profile`: times launches of the exec and of its serialised graph; `inspected`: reports and pictures;
+//! - `verify`: compares the exec with its statements as written;
 //! - `iterations`: the iterations of loops as the device recorded them;
 //! - `times`: the time that a build takes;
 //! - `module_variables`: the order of launches of several execs that share module variables;
@@ -30,6 +31,7 @@ mod profile;
 mod release;
 mod set;
 mod times;
+mod verify;
 
 pub use arena::ArenaPool;
 pub(crate) use graph::impl_common_methods;
@@ -42,3 +44,4 @@ pub use part::{
 };
 pub use pipeline::{build, build_on};
 pub use times::BuildTimes;
+pub use verify::{Verification, limit_verified_pieces};

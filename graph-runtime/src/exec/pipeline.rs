@@ -136,7 +136,13 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
     driver.enter(Context::from_cudarc(ctx))?;
     let evaluated = Instant::now();
-    let options = PlanOptions { memory: None, allowed, aliases: &aliases, mappings: &mappings };
+    let options = PlanOptions {
+        memory: None,
+        allowed,
+        as_written: BTreeSet::new(),
+        aliases: &aliases,
+        mappings: &mappings,
+    };
     let mut planned = plan(&flat, driver, &contexts, &records, &words, &mut modules, options)?;
     driver.enter(Context::from_cudarc(ctx))?;
     planned.decided.changed = apply_hook(program, &mut planned.operations)?;

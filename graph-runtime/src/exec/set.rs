@@ -37,7 +37,12 @@ use super::release::release_operands;
 impl<A: GraphFn> ExecCore<A> {
     /// Launches with a tuple of the outputs to take over: see the generated `launch`.
     pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOutputs) -> Result<()> {
-        taken.with(&mut |taken| self.core.launch(stream, taken))
+        taken.with(&mut |taken| {
+            if self.core.counting.launches == 0 {
+                self.verify_first(stream, taken)?;
+            }
+            self.core.launch(stream, taken)
+        })
     }
 
     /// Returns output `index` of the last launch. Each output can be taken once per launch.

@@ -5,6 +5,7 @@
 //! needs are linked in parallel, and machine code is loaded afterwards. If linking fails for any reason, the
 //! PTX is loaded directly, and the driver's failure is returned.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -26,8 +27,22 @@ static MEMORY_CACHE: Mutex<Vec<(CodeKey, Arc<[u8]>)>> = Mutex::new(Vec::new());
 /// The result of loading a module. A failure has the log of the driver's compiler.
 pub(crate) type Load = std::result::Result<RawModule, (Failure, String)>;
 
+type ChangeCode = Box<dyn FnMut(&str) -> Option<String>>;
+
+thread_local! {
+    static CHANGE: RefCell<Option<ChangeCode>> = const { RefCell::new(None) };
+}
+
+/// Makes later loads on this thread load another text where `change` returns one, for tests that a verification finds
+/// a kernel that computes otherwise. `None` ends the changes.
+pub fn change_code(change: Option<ChangeCode>) {
+    CHANGE.set(change);
+}
+
 /// Loads PTX into a context, and makes the context current.
 pub(crate) fn load(driver: &Driver, ctx: &CudaContext, text: &str) -> Load {
+    let changed = CHANGE.with_borrow_mut(|change| change.as_mut().and_then(|change| change(text)));
+    let text = changed.as_deref().unwrap_or(text);
     driver.enter(Context::from_cudarc(ctx)).map_err(|failure| (failure, String::new()))?;
     if !is_linked(text) {
         return driver.load_module(text.as_bytes());

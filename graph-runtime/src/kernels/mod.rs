@@ -36,6 +36,7 @@ mod store;
 mod text;
 mod variants;
 
+pub use code::change_code;
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{ChangingLaunches, DeviceKernel, DeviceTarget};

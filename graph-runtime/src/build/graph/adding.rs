@@ -18,7 +18,7 @@ use crate::build::merged::batches::add_batch;
 use crate::build::merged::fused::add_fused;
 use crate::build::profile::clocks::{begin_stamps, stamp};
 use crate::build::profile::stamps::Stamps;
-use crate::cuda::{Node, Outcome, ParameterValues, RawGraph};
+use crate::cuda::{Memset, Node, Outcome, ParameterValues, RawGraph};
 use crate::error::{Error, Result};
 use crate::kernels::HUB;
 use crate::statements::{AddContext, StatementRecordExt};
@@ -244,7 +244,16 @@ fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) ->
                 node
             })
         }
-        OperationKind::Free { memory } => driver.add_free(graph, after, builder.memories[memory]),
+        OperationKind::Free { memory } => {
+            let address = builder.memories[memory];
+            match &builder.built.plan.operations.memories[memory] {
+                block if block.node => driver.add_free(graph, after, address),
+                block => {
+                    let context = builder.definition.context_of(operation.device);
+                    driver.add_fill(graph, after, &freed_memory(address, block.bytes, FREED), context)
+                }
+            }
+        }
         OperationKind::FreeTaken { buffer } => {
             driver.add_free(graph, after, builder.built.state.bases[buffer])
         }
@@ -255,6 +264,19 @@ fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) ->
         OperationKind::Statement(_) => add_statement(builder, operation, operation.sources[0], after)?,
     };
     added.map_err(|failure| builder.failed(operation, failure))
+}
+
+/// The value that a graph without memory nodes sets the bytes of freed memory to.
+pub(crate) const FREED: u8 = 0xa5;
+
+/// Returns the memset that sets all bytes of freed memory to a value.
+pub(crate) fn freed_memory(address: u64, bytes: u64, value: u8) -> Memset {
+    match bytes.is_multiple_of(4) {
+        true => {
+            Memset { target: address, value: u32::from_ne_bytes([value; 4]), element: 4, width: bytes / 4 }
+        }
+        false => Memset { target: address, value: value.into(), element: 1, width: bytes },
+    }
 }
 
 /// Adds the node of an operation with a single statement.

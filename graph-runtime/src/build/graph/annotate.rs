@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use cuweave_core::index::{Vector, narrow};
 use cuweave_core::ir::{Access, BufferId, DimId, Origin, Program, StatementId, StatementKind};
-use cuweave_core::operation::{BufferPlacement, Operation, OperationId, Operations};
+use cuweave_core::operation::{BufferPlacement, Operation, OperationId, OperationKind, Operations};
 use cuweave_core::scopes::Scopes;
 
 use crate::cuda::{BatchMember, HostAccess, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
@@ -128,6 +128,18 @@ pub(crate) fn annotate(graph: &AnnotatedGraph<'_>) {
             let nodes = nodes.unwrap_or(std::slice::from_ref(&graph.nodes[operation]));
             for access in declared.kind.own_accesses(&declared.accesses) {
                 users[access.buffer].extend(nodes.iter().map(|&node| (node, member.map(narrow))));
+            }
+        }
+    }
+    // A memset that overwrites freed memory uses all buffers in it.
+    for (operation, &node) in graph.operations.list.iter().zip(graph.nodes) {
+        let OperationKind::Free { memory: freed } = operation.kind else { continue };
+        if graph.operations.memories[freed].node {
+            continue;
+        }
+        for (buffer, place) in graph.operations.places.enumerate() {
+            if matches!(place, BufferPlacement::Inside { memory, .. } if *memory == freed) {
+                users[buffer].push((node, None));
             }
         }
     }

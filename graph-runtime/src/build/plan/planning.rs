@@ -38,6 +38,8 @@ pub(crate) struct PlanOptions<'p> {
     pub aliases: &'p Aliases,
     /// The arguments that are mapped multicast objects.
     pub mappings: &'p [BufferId],
+    /// The launches that stay as written whatever else is permitted.
+    pub as_written: BTreeSet<StatementId>,
 }
 
 /// Decides about the launches and plans the graph.
@@ -48,13 +50,18 @@ pub(crate) fn plan(
     records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
-    PlanOptions { memory, allowed, aliases, mappings }: PlanOptions<'_>,
+    PlanOptions { memory, allowed, as_written, aliases, mappings }: PlanOptions<'_>,
 ) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
     let mut target = DeviceTarget::new(driver, modules);
     let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
     leave_mapped_alone(program, mappings, &mut facts);
+    for (statement, launch) in facts.launches.enumerate_mut() {
+        if as_written.contains(&statement) {
+            launch.iter_mut().for_each(|launch| launch.restrict(Allowed::default()));
+        }
+    }
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared =
         target.modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
