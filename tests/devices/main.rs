@@ -2,12 +2,14 @@
 //! many devices.
 
 mod access;
+mod advice;
 mod budgets;
 mod decisions;
 mod everything;
 mod managed;
 mod multicast;
 mod multicast_order;
+mod multicast_rules;
 mod pinned;
 mod programs;
 mod random;

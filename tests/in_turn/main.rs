@@ -22,6 +22,7 @@ mod lowerings;
 mod managed;
 mod managed_hints;
 mod managed_pages;
+mod managed_rules;
 mod order_stress;
 mod profile;
 mod proof;
