@@ -85,9 +85,10 @@ fn illegal_state() {
 }
 
 #[test]
-fn the_driver_says_what_it_does_not_simulate() {
+fn direct_calls_have_the_codes_of_the_manual() {
     if simulated_alone().is_some() {
-        let text = apart("multicast_rules::bare_driver", &[("CUWEAVE_SIM_DEVICES", "2")]);
+        let settings = [("CUWEAVE_SIM_DEVICES", "2"), ("CUWEAVE_SIM_VERSION", "13.1")];
+        let text = apart("multicast_rules::bare_driver", &settings);
         for said in [
             "multicast objects with a handle for other processes are not simulated",
             "binding memory of pools to multicast objects is not simulated",
@@ -119,7 +120,11 @@ fn properties() -> sys::CUmulticastObjectProp {
 fn bare_driver() {
     let contexts = contexts();
     contexts[0].bind_to_thread().expect("a current context");
-    let (mut object, mut of_pool, step) = (0, 0, STEP as usize);
+    let (mut object, mut memory, mut of_pool, step) = (0, 0, 0, STEP as usize);
+    // SAFETY: zero is a valid value for numbers and pointers.
+    let mut place: sys::CUmemAllocationProp = unsafe { std::mem::zeroed() };
+    place.type_ = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+    place.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
     let shared = sys::CUmulticastObjectProp { handleTypes: 1, ..properties() };
     let flagged = sys::CUmulticastObjectProp { flags: 1, ..properties() };
     let odd = sys::CUmulticastObjectProp { size: step + 1, ..properties() };
@@ -134,12 +139,18 @@ fn bare_driver() {
         for device in [0, 1] {
             assert_eq!(code(sys::cuMulticastAddDevice(object, device)), 0);
         }
+        assert_eq!(code(sys::cuMemCreate(&mut memory, step, &place, 0)), 0);
+        assert_eq!(code(sys::cuMulticastBindMem(object, 0, memory, 0, step, 1)), 1, "flags");
+        assert_eq!(code(sys::cuMulticastBindMem_v2(object, 1, 0, memory, 0, step, 0)), 101, "of device 0");
+        assert_eq!(code(sys::cuMulticastBindMem_v2(object, 0, 0, memory, 0, step, 0)), 0);
         assert_eq!(code(sys::cuMemAllocAsync(&mut of_pool, step, std::ptr::null_mut())), 0);
-        assert_eq!(code(sys::cuMulticastBindAddr(object, 0, of_pool, step, 0)), 801);
+        assert_eq!(code(sys::cuMulticastBindAddr(object, step, of_pool, step, 0)), 801);
         assert_eq!(code(sys::cuMemFreeAsync(of_pool, std::ptr::null_mut())), 0);
         assert_eq!(code(sys::cuMulticastUnbind(object, 0, 0, step + 1)), 1, "no multiple of the granularity");
         assert_eq!(code(sys::cuMulticastUnbind(object, 0, 4 * step, step)), 1, "outside of the object");
-        assert_eq!(code(sys::cuMemRelease(object)), 0);
+        for handle in [memory, object] {
+            assert_eq!(code(sys::cuMemRelease(handle)), 0);
+        }
     }
     silent();
 }

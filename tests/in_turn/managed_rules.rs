@@ -111,6 +111,18 @@ fn an_allocation_begins_at_a_page_and_at_the_alignment_of_its_elements() -> Outc
     Ok(())
 }
 
+/// The size in bytes is a number, but no allocation of the host can have it.
+#[test]
+fn an_allocation_is_smaller_than_the_address_space() -> Outcome {
+    let Some(device) = simulated_alone() else { return Ok(()) };
+    for len in [usize::MAX / 8 + 1, usize::MAX / 8, usize::MAX / 5] {
+        let refused = Managed::<i32>::zeros(&device.stream, len, Attach::Global);
+        let too_large = matches!(refused, Err(Error::Managed(ManagedFault::TooLarge { element: 4, .. })));
+        assert!(too_large, "{len}: {refused:?}");
+    }
+    Ok(())
+}
+
 #[test]
 fn an_allocation_without_memory_is_the_error_of_its_call() -> Outcome {
     let Some(device) = simulated_alone() else { return Ok(()) };
