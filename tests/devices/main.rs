@@ -2,6 +2,7 @@
 //! many devices.
 
 mod access;
+mod advice;
 mod budgets;
 mod decisions;
 mod everything;
@@ -9,6 +10,7 @@ mod managed;
 mod multicast;
 mod multicast_graphs;
 mod multicast_order;
+mod multicast_rules;
 mod multimem;
 mod pinned;
 mod programs;

@@ -25,6 +25,7 @@ mod managed_hints;
 mod managed_pages;
 mod managed_ranges;
 mod managed_readers;
+mod managed_rules;
 mod order_stress;
 mod profile;
 mod proof;

@@ -272,48 +272,80 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 /// The folders with the code that the table of driver rules refers to.
 const CODE: [&str; 2] = ["graph-runtime/src", "graph-sim/driver/src"];
+/// The folders with the tests that it refers to.
+const TESTS: [&str; 3] = ["tests", "graph-sim/tests", "graph-sim/driver/src"];
 
-/// The table of driver rules names the tests that show each rule, and the files that implement it.
+/// Returns the names that follow one of these words in the Rust files of these folders, white space aside.
+fn names_after(words: &[&str], folders: &[&str]) -> BTreeSet<String> {
+    let root = root();
+    let texts = folders.iter().flat_map(|folder| files(&root.join(folder), "rs")).map(|file| read(&file));
+    let mut found = BTreeSet::new();
+    for text in texts {
+        let rests = words.iter().flat_map(|word| text.split(word).skip(1)).map(str::trim_start);
+        let name = |rest: &str| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        found.extend(rests.map(|rest| name(rest.strip_prefix("fn ").unwrap_or(rest))));
+    }
+    found
+}
+
+/// Returns the numbers of a cell: `7`, `25–39`.
+fn numbers(cell: &str) -> Option<std::ops::RangeInclusive<usize>> {
+    let (first, last) = cell.split_once('–').unwrap_or((cell, cell));
+    Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+/// The table of driver rules has a row for each entry. It names the tests that show the entry, and the code.
 #[test]
 fn the_rules_name_tests_and_files_that_exist() {
     let root = root();
     let text = read(&root.join("docs/reference-rules.md"));
-    let tests = read(&root.join("tests/devices/multicast.rs"));
-    let sources: String =
-        CODE.iter().flat_map(|place| files(&root.join(place), "rs")).map(|file| read(&file)).collect();
-    let (mut named, mut wrong, mut words) = (0, Vec::new(), BTreeSet::new());
-    for (at, line) in text.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
-        let (code, shown) = match *cells(line).as_slice() {
-            [word, test] if word.starts_with('*') => {
-                named += 1;
-                if !quoted(test).any(|test| tests.contains(&format!("#[test]\nfn {test}("))) {
-                    wrong.push(format!("docs/reference-rules.md:{}: no test {test}", at + 1));
-                }
-                words.insert(word.trim_matches('*').to_owned());
-                continue;
+    let items = names_after(&["fn ", "struct ", "enum "], &CODE);
+    let tests = names_after(&["#[test]\n"], &TESTS);
+    let (mut named, mut wrong) = (0, Vec::new());
+    let (mut entries, mut rows) = (0, 0);
+    for (at, line) in text.lines().enumerate() {
+        let mut fault = |what: String| wrong.push(format!("docs/reference-rules.md:{}: {what}", at + 1));
+        if line.starts_with('#') {
+            if entries != rows {
+                fault(format!("{entries} entries, and a table of {rows} above"));
             }
-            [_, _, code, shown] => (code, shown),
-            _ => continue,
+            (entries, rows) = (0, 0);
+        } else if line.split_once(". ").is_some_and(|(number, _)| number.parse() == Ok(entries + 1)) {
+            entries += 1;
+        }
+        let [number, how, code, shown] = *cells(line).as_slice() else { continue };
+        let Some(numbers) = numbers(number).filter(|_| line.starts_with('|')) else { continue };
+        if *numbers.start() != rows + 1 {
+            fault(format!("row {number} after row {rows}"));
+        }
+        rows = *numbers.end();
+        let needs = ["check", "error", "call", "simulated"].iter().any(|word| how.contains(word));
+        if needs && !how.contains("not called") && !shown.contains('`') && !shown.contains("as ") {
+            fault(format!("row {number} names no test"));
+        }
+        // A file of tests, or the start of the names of several: `tests/ui/cw101_*`.
+        let is_file = |test: &str| match test.rsplit_once('/') {
+            Some((folder, name)) => fs::read_dir(root.join(folder)).is_ok_and(|entries| {
+                let name = name.trim_end_matches('*');
+                entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(name))
+            }),
+            None => false,
         };
-        for word in shown.split('*').skip(1).step_by(2) {
-            named += 1;
-            if !words.contains(word) {
-                wrong.push(format!("docs/reference-rules.md:{}: no test *{word}*", at + 1));
-            }
+        for test in quoted(shown).filter(|test| !tests.contains(*test) && !is_file(test)) {
+            fault(format!("no test `{test}`"));
         }
         for code in quoted(code) {
-            named += 1;
-            let name = code.rsplit("::").next().unwrap_or(code);
-            let known = match name.ends_with(".rs") {
-                true => CODE.iter().any(|place| root.join(place).join(code).exists()),
-                false => ["fn ", "struct "].iter().any(|item| sources.contains(&format!("{item}{name}"))),
+            let known = match code.ends_with(".rs") {
+                true => ["."].iter().chain(&CODE).any(|place| root.join(place).join(code).exists()),
+                false => code.split("::").all(|item| items.contains(item)),
             };
             if !known {
-                wrong.push(format!("docs/reference-rules.md:{}: no code `{code}`", at + 1));
+                fault(format!("no code `{code}`"));
             }
         }
+        named += quoted(shown).chain(quoted(code)).count();
     }
-    assert!(named > 50, "only {named} names were found");
+    assert!(named > 150, "only {named} names were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
