@@ -127,6 +127,6 @@ pub use calls::{all_reduce_bf16, all_reduce_f16};
 pub use cuweave_runtime::MulticastFault;
 #[doc(inline)]
 pub use cuweave_runtime::multicast::{
-    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, Multimem, MultimemElement,
-    allow_on_hardware, granularity, is_supported, team,
+    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, MemoryElement, Multimem,
+    MultimemElement, allow_on_hardware, granularity, is_supported, team,
 };

@@ -8,7 +8,7 @@ use cuweave::prelude::*;
 
 #[cuweave::graph]
 fn filled(n: u32, all: &mut [Multimem<f32>; n]) { //~ E0277
-    fill(&mut all, 0.0_f32);
+    fill(&mut all, 0.0_f32); //~ E0308
 }
 
 #[cuweave::graph]
