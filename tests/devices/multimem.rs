@@ -18,12 +18,17 @@ use super::support::{contexts, silent, streams, with_devices};
 const STEP: u64 = 2 << 20;
 const THREADS: u32 = 40;
 
+/// Returns the configuration of one block.
+fn block(threads: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
+}
+
 /// An object whose second part is bound to the memory of each device.
 struct Bound {
     contexts: Vec<Arc<CudaContext>>,
     streams: Vec<Arc<CudaStream>>,
     memory: Vec<Arc<Memory>>,
-    object: Complete,
+    _object: Complete,
     all: Mapping,
     _bindings: Vec<Binding>,
 }
@@ -40,7 +45,7 @@ impl Bound {
         let bind = |memory| object.bind(STEP, memory, 0, STEP).expect("a binding");
         let bindings = memory.iter().map(bind).collect();
         let all = object.map().expect("a mapping");
-        Bound { contexts, streams, memory, object, all, _bindings: bindings }
+        Bound { contexts, streams, memory, _object: object, all, _bindings: bindings }
     }
 
     /// Returns the address at which the memory is bound.
@@ -65,7 +70,7 @@ impl Bound {
         let mut launch = self.streams[device].launch_builder(kernel);
         launch.arg(&all).arg(&own);
         // SAFETY: the simulated driver checks each access.
-        unsafe { launch.launch(LaunchConfig::for_num_elems(threads)) }?;
+        unsafe { launch.launch(block(threads)) }?;
         Ok(self.streams[device].synchronize()?)
     }
 
@@ -165,7 +170,9 @@ fn one_wrong_access() {
     let start = bound.all.address();
     let load = "multimem.ld_reduce.relaxed.sys.global.add.u32 %r1, [%rd1];";
     let (body, address, kind, text) = match case.as_str() {
-        "plain" => ("ld.global.u32 %r1, [%rd1];", start + STEP, "illegal-address", "which only `multimem` accesses"),
+        "plain" => {
+            ("ld.global.u32 %r1, [%rd1];", start + STEP, "illegal-address", "which takes only `multimem`")
+        }
         "unbound" => (
             load,
             start + 16,
@@ -242,17 +249,17 @@ fn raw_memory(device: usize, bytes: u64) -> u64 {
     unsafe {
         let mut place: sys::CUmemAllocationProp = std::mem::zeroed();
         place.type_ = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-        place.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        set_device(&mut place.location, device);
+        place.location = location(device);
         assert_eq!(sys::cuMemCreate(&mut memory, bytes as usize, &place, 0) as u32, 0);
     }
     memory
 }
 
-/// Sets the number that follows the type of a location. Its field has other names in other versions of CUDA.
-fn set_device(location: &mut cudarc::driver::sys::CUmemLocation, device: usize) {
-    // SAFETY: both fields of the location are of 4 bytes.
-    unsafe { std::ptr::from_mut(location).cast::<i32>().add(1).write(device as i32) };
+/// Returns the location of a device. The name of its second field depends on the version of CUDA.
+fn location(device: usize) -> cudarc::driver::sys::CUmemLocation {
+    const CU_MEM_LOCATION_TYPE_DEVICE: i32 = 1;
+    // SAFETY: two integers in all versions.
+    unsafe { std::mem::transmute([CU_MEM_LOCATION_TYPE_DEVICE, device as i32]) }
 }
 
 /// Returns the access of a device.
@@ -260,8 +267,7 @@ fn access(device: usize) -> cudarc::driver::sys::CUmemAccessDesc {
     use cudarc::driver::sys;
     // SAFETY: zeros are valid.
     let mut access: sys::CUmemAccessDesc = unsafe { std::mem::zeroed() };
-    access.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-    set_device(&mut access.location, device);
+    access.location = location(device);
     access.flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
     access
 }
@@ -328,7 +334,6 @@ fn mapped_parts() {
     for (memory, stream) in bound.memory.iter().zip(&bound.streams) {
         assert_eq!(memory.read::<u32>(stream, 8, 1).unwrap(), [7]);
     }
-    let location = |device: usize| access(device).location;
     let (mut flags, mut start, mut other) = (9, 0, 0);
     // SAFETY: the pointers are to locals, and the addresses are reserved.
     unsafe {
@@ -404,7 +409,7 @@ fn graph_of_two(bound: &Bound, first: &str, second: &str, ordered: bool) -> Vec<
         let mut launch = bound.streams[device].launch_builder(kernel);
         launch.arg(&all).arg(&own);
         // SAFETY: the simulated driver checks each access.
-        unsafe { launch.launch(LaunchConfig::for_num_elems(1)) }.expect("a captured launch");
+        unsafe { launch.launch(block(1)) }.expect("a captured launch");
     };
     main.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED).expect("a capture");
     if ordered {
@@ -477,7 +482,7 @@ fn a_race_with_a_fill(bound: &Bound) {
         assert_eq!(sys::cuMemsetD32Async(all, 7, 4, main.cu_stream()) as u32, 0);
         let mut launch = side.launch_builder(&load);
         launch.arg(&all).arg(&own);
-        launch.launch(LaunchConfig::for_num_elems(1)).expect("a captured launch");
+        launch.launch(block(1)).expect("a captured launch");
     }
     main.join(side).expect("an event");
     let flags = CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;

@@ -15,11 +15,11 @@
 //!   kernel cannot end the process.
 //! - An unknown instruction makes only those functions unusable that can reach it by calls.
 //!
-//! Not simulated: textures and surfaces, `wgmma` and `tcgen05`, tensor maps (`cp.async.bulk.tensor`), multicast
-//! to clusters, `multimem` on 8-bit floats, sparse and block-scaled `mma`, `.b128` and vector registers, clusters of more than one block, launches from
-//! kernels, `malloc` (always out of memory), the device heap, and weak memory: stores become visible in the order
-//! of the host. Asynchronous copies are done when they are issued, so a missing wait is not detected.
-//! Approximations are correctly rounded or nearly so, which is within their documented error, but they differ
+//! Not simulated: textures and surfaces, `wgmma` and `tcgen05`, tensor maps (`cp.async.bulk.tensor`), multicast to
+//! clusters, `multimem` on 8-bit floats, sparse and block-scaled `mma`, `.b128` and vector registers, clusters of more
+//! than one block, launches from kernels, `malloc` (always out of memory), the device heap, and weak memory: stores
+//! become visible in the order of the host. Asynchronous copies are done when they are issued, so a missing wait is not
+//! detected. Approximations are correctly rounded or nearly so, which is within their documented error, but they differ
 //! from the hardware in the last bits.
 //!
 //! A launch whose prerequisite grids have not ended yet runs in two parts: [`run_until_wait`] runs every block up

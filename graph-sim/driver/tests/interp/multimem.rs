@@ -119,17 +119,17 @@ fn wrong_addresses_are_faults() {
         (
             "st.global.u32 [%rd1], %r1;",
             FaultKind::Bounds,
-            "write of 4 bytes at 0x4000000000, an address of a multicast object, which only `multimem` accesses",
+            "write of 4 bytes at 0x4000000000, an address of a multicast object, which takes only `multimem`",
         ),
         (
             "ld.global.u32 %r2, [%rd1];",
             FaultKind::Bounds,
-            "read of 4 bytes at 0x4000000000, an address of a multicast object, which only `multimem` accesses",
+            "read of 4 bytes at 0x4000000000, an address of a multicast object, which takes only `multimem`",
         ),
         (
             "red.global.add.u32 [%rd1], 1;",
             FaultKind::Bounds,
-            "atomic update of 4 bytes at 0x4000000000, an address of a multicast object, which only `multimem` accesses",
+            "atomic update of 4 bytes at 0x4000000000, an address of a multicast object, which takes only `multimem`",
         ),
     ] {
         assert_eq!(fault(body), (kind, text.to_owned()), "{body}");

@@ -230,7 +230,7 @@ impl<'a> RegionCache<'a> {
                 format!("{how} of {size} bytes at {address:#x}, {past} bytes past the end of an allocation")
             }
             None if self.memory.replicas(address).is_ok() => format!(
-                "{how} of {size} bytes at {address:#x}, an address of a multicast object, which only `multimem` accesses"
+                "{how} of {size} bytes at {address:#x}, an address of a multicast object, which takes only `multimem`"
             ),
             None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
