@@ -106,6 +106,24 @@
 //! # }
 //! ```
 //!
+//! and one with elements `Multimem` takes no other memory:
+//!
+//! ```compile_fail,E0277
+//! # use cuweave::multicast::Memory;
+//! # use cuweave::prelude::*;
+//! # use std::sync::Arc;
+//! # #[cuweave::kernels("examples/kernels/multicast.ptx")]
+//! # unsafe extern "ptx-kernel" { fn reduce(all: &mut [Multimem<f32>; n], n: u32); }
+//! #[cuweave::graph]
+//! fn reduced(n: u32, all: &mut [Multimem<f32>; n]) {
+//!     reduce[per_item(n)](&mut all, n);
+//! }
+//! # fn build(ctx: &Arc<cuweave::cudarc::driver::CudaContext>, memory: &Arc<Memory>) -> cuweave::Result<()> {
+//! reduced(ctx, 8, memory)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Limits
 //!
 //! - Objects belong to one process and are not exported to others. Pool memory cannot be bound.
@@ -127,6 +145,6 @@ pub use calls::{all_reduce_bf16, all_reduce_f16};
 pub use cuweave_runtime::MulticastFault;
 #[doc(inline)]
 pub use cuweave_runtime::multicast::{
-    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, Multimem, MultimemElement,
-    allow_on_hardware, granularity, is_supported, team,
+    Binding, Complete, Forming, Granularity, Mapping, Member, Memory, MemoryElement, Multimem,
+    MultimemElement, allow_on_hardware, granularity, is_supported, team,
 };

@@ -131,7 +131,8 @@ bindings! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
         note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a \
-            `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`"
+            `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`",
+        note = "it also takes the memory of a multicast object; one with elements `Multimem<_>` takes a mapping alone"
     )]
     BindShared::bind_shared -> BoundShared {
         {'a, T} &'a CudaSlice<T> => |slice| BoundShared::Slice(slice);
@@ -158,7 +159,8 @@ bindings! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
         note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a \
-            `&Buffer<{T}>` or a `&Managed<{T}>`"
+            `&Buffer<{T}>` or a `&Managed<{T}>`",
+        note = "it also takes the memory of a multicast object; one with elements `Multimem<_>` takes a mapping alone"
     )]
     BindMut::bind_mut -> BoundExclusive {
         {'a, T} &'a mut CudaSlice<T> => |slice| BoundExclusive::Slice(slice);

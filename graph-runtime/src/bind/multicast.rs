@@ -22,6 +22,7 @@ mod object;
 mod reached;
 mod team;
 
+pub use arguments::MemoryElement;
 pub use binding::Binding;
 pub use complete::Complete;
 pub use forming::Forming;

@@ -10,6 +10,18 @@ use super::mapping::Mapping;
 use super::memory::Memory;
 use super::multimem::{Multimem, MultimemElement};
 
+/// A type whose elements memory of one device can be bound as: one of which all bits are values.
+#[diagnostic::on_unimplemented(
+    message = "the memory of one device cannot be bound to an argument with elements `{Self}`",
+    label = "elements of type `{Self}`",
+    note = "elements `Multimem<T>` take a `Mapping` of a multicast object; other elements are of types of which all bits \
+        are values, as `cuweave::AnyBits` says"
+)]
+pub trait MemoryElement {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AnyBits> MemoryElement for T {}
+
 macro_rules! whole {
     ($({$($generics:tt)*} $source:ty => $element:ty: |$value:ident| $whole:expr;)*) => {$(
         impl<'a, $($generics)*> BindShared<'a, $element> for $source {
@@ -28,7 +40,7 @@ macro_rules! whole {
     )*};
 }
 whole! {
-    {T: AnyBits} Arc<Memory> => T: |memory| memory.whole();
-    {T: AnyBits} &Arc<Memory> => T: |memory| memory.clone().whole();
+    {T: MemoryElement} Arc<Memory> => T: |memory| memory.whole();
+    {T: MemoryElement} &Arc<Memory> => T: |memory| memory.clone().whole();
     {T: MultimemElement} &Mapping => Multimem<T>: |mapping| mapping.whole();
 }

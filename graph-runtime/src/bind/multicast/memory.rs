@@ -84,7 +84,7 @@ impl Memory {
     }
 
     /// Returns the memory as elements.
-    pub(super) fn whole<T: AnyBits>(self: Arc<Self>) -> Buffer<T> {
+    pub(super) fn whole<T>(self: Arc<Self>) -> Buffer<T> {
         let bytes = self.bytes;
         MappedElements::whole(MappedOwner::Memory(self), bytes).into_buffer()
     }
