@@ -83,7 +83,8 @@ impl Peers {
     ///
     /// # Errors
     ///
-    /// [`Error::Devices`] if a statement uses memory that its device cannot access.
+    /// [`Error::Devices`] if a statement uses memory that its device cannot access, or `#[access(..)]` names such a
+    /// device.
     pub fn find(
         program: &Program,
         driver: &Driver,

@@ -1,19 +1,15 @@
-//! Alloc and free nodes: creation, and queries of their parameters.
+//! The parameters of alloc nodes.
 
-#![allow(missing_docs, clippy::missing_safety_doc)]
-
-use super::nodes::add;
 use crate::base::config::are_peers;
 use crate::base::log;
-use crate::base::pointer::{read_argument, read_array, write_result};
+use crate::base::pointer::read_array;
 use crate::base::status::{Result, Status};
 use crate::base::types::{
-    ACCESS_READ_WRITE, ALLOCATION_PINNED, CUDA_MEM_ALLOC_NODE_PARAMS, CUdeviceptr, CUgraph, CUgraphNode,
-    CUmemAccessDesc, CUmemLocation, CUmemPoolProps, LOCATION_DEVICE,
+    ACCESS_READ_WRITE, ALLOCATION_PINNED, CUDA_MEM_ALLOC_NODE_PARAMS, CUgraphNode, CUmemAccessDesc,
+    CUmemLocation, CUmemPoolProps, LOCATION_DEVICE,
 };
-use crate::call::driver_calls;
+use crate::state::State;
 use crate::state::operation::{AllocProperties, Operation};
-use crate::state::{State, state};
 
 /// Returns the operation that the parameters of an alloc node describe.
 pub(super) fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Operation> {
@@ -83,50 +79,24 @@ pub(super) fn address(state: &State, node: CUgraphNode) -> Result<u64> {
     }
 }
 
-driver_calls! {
-    Call fn cuGraphAddMemAllocNode(
-        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
-        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS
-    ) {
-        let mut p = read_argument(params)?;
-        add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
-        p.dptr = address(&state(), read_argument(node)?)?;
-        write_result(params, p)
-    }
-
-    Call fn cuGraphAddMemFreeNode(
-        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr
-    ) {
-        add(node, graph, nodes, count, |_| Ok(Operation::Free(dptr)))
-    }
-
-    Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        let state = state();
-        let Operation::Alloc { address, bytes, device, properties } = &state.definitions.node(node)?.op else {
-            return Err(Status::INVALID_VALUE);
-        };
-        write_result(params, CUDA_MEM_ALLOC_NODE_PARAMS {
-            poolProps: CUmemPoolProps {
-                allocType: ALLOCATION_PINNED,
-                handleTypes: 0,
-                location: CUmemLocation { kind: LOCATION_DEVICE, id: *device as i32 },
-                win32SecurityAttributes: std::ptr::null_mut(),
-                maxSize: properties.max_size,
-                usage: properties.usage,
-                reserved: [0; 54],
-            },
-            // Valid as long as the node.
-            accessDescs: properties.access.as_ptr(),
-            accessDescCount: properties.access.len(),
-            bytesize: *bytes as usize,
-            dptr: *address,
-        })
-    }
-
-    Call fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, dptr: *mut CUdeviceptr) {
-        match &state().definitions.node(node)?.op {
-            Operation::Free(address) => write_result(dptr, *address),
-            _ => Err(Status::INVALID_VALUE),
-        }
-    }
+/// Returns the parameters of an alloc node. They point to a list that lives as long as the node.
+pub(super) fn alloc_params(state: &State, node: CUgraphNode) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS> {
+    let Operation::Alloc { address, bytes, device, properties } = &state.definitions.node(node)?.op else {
+        return Err(Status::INVALID_VALUE);
+    };
+    Ok(CUDA_MEM_ALLOC_NODE_PARAMS {
+        poolProps: CUmemPoolProps {
+            allocType: ALLOCATION_PINNED,
+            handleTypes: 0,
+            location: CUmemLocation { kind: LOCATION_DEVICE, id: *device as i32 },
+            win32SecurityAttributes: std::ptr::null_mut(),
+            maxSize: properties.max_size,
+            usage: properties.usage,
+            reserved: [0; 54],
+        },
+        accessDescs: properties.access.as_ptr(),
+        accessDescCount: properties.access.len(),
+        bytesize: *bytes as usize,
+        dptr: *address,
+    })
 }

@@ -42,7 +42,6 @@ pub use link::*;
 pub use managed::*;
 pub use mapping::*;
 pub use memory::*;
-pub use memory_nodes::*;
 pub use misc::*;
 pub use module::*;
 pub use multicast::*;

@@ -7,7 +7,7 @@ use std::ffi::c_uint;
 
 use super::conditional;
 use super::launch::parameters;
-use super::memory_nodes::{address, alloc_op};
+use super::memory_nodes::{address, alloc_op, alloc_params};
 use super::operations::{memory_op, semaphores};
 use crate::base::log;
 use crate::base::pointer::{read_argument, read_array, write_result};
@@ -372,6 +372,22 @@ driver_calls! {
         add(node, graph, nodes, count, |state| event(state, handle).map(Operation::WaitEvent))
     }
 
+    Call fn cuGraphAddMemAllocNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
+        params: *mut CUDA_MEM_ALLOC_NODE_PARAMS
+    ) {
+        let mut p = read_argument(params)?;
+        add(node, graph, nodes, count, |state| alloc_op(state, &p))?;
+        p.dptr = address(&state(), read_argument(node)?)?;
+        write_result(params, p)
+    }
+
+    Call fn cuGraphAddMemFreeNode(
+        node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr
+    ) {
+        add(node, graph, nodes, count, |_| Ok(Operation::Free(dptr)))
+    }
+
     Call fn cuGraphAddNode(
         node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize,
         params: *mut CUgraphNodeParams
@@ -478,6 +494,17 @@ driver_calls! {
     Call fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
         match &state().definitions.node(node)?.op {
             Operation::WaitEvent(found) => write_result(event, *found),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
+        write_result(params, alloc_params(&state(), node)?)
+    }
+
+    Call fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, dptr: *mut CUdeviceptr) {
+        match &state().definitions.node(node)?.op {
+            Operation::Free(address) => write_result(dptr, *address),
             _ => Err(Status::INVALID_VALUE),
         }
     }
