@@ -139,7 +139,7 @@ def passes(places, test, mutant):
     for program, folder, name in places[test]:
         command = [program, "--exact", name]
         try:
-            ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+            ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=90)
         except subprocess.TimeoutExpired:
             return False
         if ended.returncode or "1 passed" not in ended.stdout:

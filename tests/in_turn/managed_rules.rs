@@ -111,6 +111,21 @@ fn an_allocation_begins_at_a_page_and_at_the_alignment_of_its_elements() -> Outc
     Ok(())
 }
 
+/// New memory of the simulated driver is zero by chance, so the test counts the writes.
+#[test]
+fn zeros_are_written() -> Outcome {
+    let Some(device) = simulated_alone() else { return Ok(()) };
+    let mut x = None;
+    let calls = traced(|| x = Managed::<i32>::zeros(&device.stream, 8, Attach::Global).ok());
+    let x = x.expect("managed memory");
+    let address = x.as_buffer().with(&device.stream, |view| view.device_ptr(&device.stream).0)?;
+    let fill = |call: &DriverCall| {
+        call.name == "cuMemsetD8Async" && (call.arguments[0], call.arguments[2]) == (address, 32)
+    };
+    assert_eq!(calls.iter().filter(|call| fill(call)).count(), 1, "{calls:#?}");
+    Ok(())
+}
+
 /// The size in bytes is a number, but no allocation of the host can have it.
 #[test]
 fn an_allocation_is_smaller_than_the_address_space() -> Outcome {
@@ -160,10 +175,11 @@ fn the_host_waits_for_launches_in_flight() -> Outcome {
             std::thread::sleep(Duration::from_millis(40));
             drop(held);
         });
-        match mutable {
-            true => drop(x.host_mut()?),
-            false => drop(x.host()?),
-        }
+        let calls = traced(|| match mutable {
+            true => drop(x.host_mut().expect("a view")),
+            false => drop(x.host().expect("a view")),
+        });
+        assert!(calls.iter().any(|call| call.name == "cuStreamWaitEvent"), "{calls:#?}");
         assert!(begin.elapsed() >= Duration::from_millis(40), "mutable: {mutable}");
         release.join().expect("the work is let go");
     }
