@@ -51,7 +51,8 @@ fn relaxed() {
     let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
     let exclusive = |name: &str| {
         let changes = ["Create", "AddDevice", "Bind", "Unbind"].iter().any(|word| name.contains(word));
-        (name.starts_with("cuMulticast") && changes) || ["cuMemMap", "cuMemUnmap", "cuMemRelease"].contains(&name)
+        (name.starts_with("cuMulticast") && changes)
+            || ["cuMemMap", "cuMemUnmap", "cuMemRelease"].contains(&name)
     };
     let mut found = 0;
     for (at, name) in names.iter().enumerate().filter(|(_, name)| exclusive(name)) {
@@ -97,7 +98,9 @@ fn direct_calls_have_the_codes_of_the_manual() {
         }
         let settings = [("CUWEAVE_SIM_DEVICES", "2"), ("CUWEAVE_SIM_MULTICAST", "0")];
         let text = apart("multicast_rules::bare_driver_without_support", &settings);
-        assert!(text.contains("`cuMulticastCreate` is called, and CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0"));
+        assert!(
+            text.contains("`cuMulticastCreate` is called, and CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0")
+        );
     }
 }
 

@@ -215,11 +215,9 @@ fn prefetches_and_discards_come_after_earlier_work() -> Outcome {
     let [a, b] = [stream(&device), stream(&device)];
     let x = managed(&device, 1);
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
-    let uses: [&dyn Fn(); 2] = [
-        &|| drop(x.prefetch(&b, .., Location::Host).expect("a prefetch")),
-        &|| drop(x.discard(&b, ..).expect("a discard")),
-    ];
-    for used in uses {
+    let prefetch = || drop(x.prefetch(&b, .., Location::Host).expect("a prefetch"));
+    let discard = || drop(x.discard(&b, ..).expect("a discard"));
+    for used in [&prefetch as &dyn Fn(), &discard] {
         exec.launch(&a)?;
         let calls = traced(used);
         let moved = |call: &DriverCall| ["Prefetch", "Discard"].iter().any(|word| call.name.contains(word));
