@@ -28,7 +28,7 @@ pub fn is_on(name: &str) -> bool {{
 """
 BUILDS = [
     ["--test", "in_turn", "--test", "devices"],
-    ["-p", "cuweave-sim", "--test", "rules", "--test", "settings", "--test", "managed_rules"],
+    ["-p", "cuweave-sim", "--test", "rules", "--test", "settings", "--test", "managed", "--test", "managed_rules"],
     ["-p", "cuweave-sim-driver", "--lib"],
 ]
 
