@@ -97,7 +97,9 @@ fn alloc_nodes_keep_who_may_access_them() {
     // The list is the driver's, and stays valid when other nodes are added.
     let mut params = alloc_params(0);
     ok!(sys::cuGraphMemAllocNodeGetParams(node, &mut params));
-    (0..100).for_each(|_| drop(graph.alloc(&[], 512)));
+    for _ in 0..100 {
+        graph.alloc(&[], 512);
+    }
     assert_eq!(params.accessDescCount, 1);
     // SAFETY: the list has one entry, and lives as long as the node.
     let kept = unsafe { *params.accessDescs };

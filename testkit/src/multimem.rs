@@ -73,7 +73,7 @@ pub fn instructions() -> Vec<Instruction> {
             Form::Update => ("red", &["", ".relaxed.sys", ".release.gpu", ".relaxed.gpu"]),
         };
         let semantics = semantics[all.len() % semantics.len()];
-        let space = if all.len() % 3 == 0 { "" } else { ".global" };
+        let space = if all.len().is_multiple_of(3) { "" } else { ".global" };
         let dot = if operation.is_empty() { "" } else { "." };
         let precision = if single { ".acc::f32" } else { "" };
         let vector = if registers == 1 { String::new() } else { format!(".v{registers}") };

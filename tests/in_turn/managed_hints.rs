@@ -47,8 +47,8 @@ fn a_builder_gives_advice_and_moves_pages() -> Outcome {
     let mut b = Builder::new(&device.ctx);
     let n = b.scalar("n", N as u32);
     let (from, mut to) = (b.shared("x", n, &x), b.exclusive("out", n, &out));
-    b.advise(&from, Advice::ReadMostly)?.advise(&from, Advice::AccessedBy(Location::Host))?;
-    b.advise(&to, Advice::PreferredLocation(Location::Device(0)))?.prefetch(&to, Location::Device(0))?;
+    b.advise(from, Advice::ReadMostly)?.advise(from, Advice::AccessedBy(Location::Host))?;
+    b.advise(to, Advice::PreferredLocation(Location::Device(0)))?.prefetch(to, Location::Device(0))?;
     b.copy(&from, &mut to)?;
     b.launch(shift {}, per_item(n), (&mut to, 1, n))?;
     let mut exec = b.build()?.instantiate()?;
@@ -84,7 +84,7 @@ fn a_builder_discards_what_it_writes_first() -> Outcome {
     let mut b = Builder::new(&device.ctx);
     let n = b.scalar("n", N as u32);
     let (mut h, mut to) = (b.exclusive("x", n, &x), b.exclusive("out", n, &out));
-    b.discard(&h)?.prefetch(&h, Location::Device(0))?;
+    b.discard(&h)?.prefetch(h, Location::Device(0))?;
     b.fill(&mut h, 3)?;
     b.launch(shift {}, per_item(n), (&mut h, 1, n))?;
     b.copy(&h, &mut to)?;
@@ -120,14 +120,14 @@ fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     let (shared, mut to) = (b.shared("x", N as u64, &x), b.exclusive("out", N as u64, &out));
     let h = b.named("h").alloc::<i32>(N as u64);
     assert!(text(b.discard(&shared)).contains("`x` is only read, and its contents are discarded"));
-    assert!(text(b.advise(&h, Advice::ReadMostly)).contains("cannot be bound to `h`"));
-    b.prefetch(&to, Location::Host)?;
-    assert!(text(b.prefetch(&to, Location::Device(0))).contains("`prefetch` is called twice for `out`"));
-    b.advise(&to, Advice::PreferredLocation(Location::Host))?;
-    let second = b.advise(&to, Advice::PreferredLocation(Location::Device(0)));
+    assert!(text(b.advise(h, Advice::ReadMostly)).contains("cannot be bound to `h`"));
+    b.prefetch(to, Location::Host)?;
+    assert!(text(b.prefetch(to, Location::Device(0))).contains("`prefetch` is called twice for `out`"));
+    b.advise(to, Advice::PreferredLocation(Location::Host))?;
+    let second = b.advise(to, Advice::PreferredLocation(Location::Device(0)));
     assert!(text(second).contains("`advise` gives `out` a second preferred location"));
     assert!(
-        text(b.advise(&to, Advice::PreferredLocation(Location::Host))).contains("second preferred location")
+        text(b.advise(to, Advice::PreferredLocation(Location::Host))).contains("second preferred location")
     );
     let foreign = Builder::new(&device.ctx).alloc::<i32>(1_u64);
     assert!(text(b.discard(&foreign)).contains("CW402"));
@@ -144,7 +144,7 @@ fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     ] {
         let mut b = Builder::new(&device.ctx);
         let mut to = b.exclusive("out", N as u64, &out);
-        b.advise(&to, advice)?;
+        b.advise(to, advice)?;
         b.fill(&mut to, 1)?;
         assert!(text(b.build()).contains(part));
     }

@@ -215,8 +215,12 @@ fn prefetches_and_discards_come_after_earlier_work() -> Outcome {
     let [a, b] = [stream(&device), stream(&device)];
     let x = managed(&device, 1);
     let mut exec = add(&device.ctx, N, 1, &x)?.instantiate()?;
-    let prefetch = || drop(x.prefetch(&b, .., Location::Host).expect("a prefetch"));
-    let discard = || drop(x.discard(&b, ..).expect("a discard"));
+    let prefetch = || {
+        x.prefetch(&b, .., Location::Host).expect("a prefetch");
+    };
+    let discard = || {
+        x.discard(&b, ..).expect("a discard");
+    };
     for used in [&prefetch as &dyn Fn(), &discard] {
         exec.launch(&a)?;
         let calls = traced(used);

@@ -150,10 +150,10 @@ fn build<'a>(
             (Bound::Pinned(pinned), false) => b.pinned_mut(&name, len, pinned),
         };
         for &advice in &declared.advice {
-            b.advise(&handle, advice)?;
+            b.advise(handle, advice)?;
         }
         if let Some(to) = declared.prefetch {
-            b.prefetch(&handle, to)?;
+            b.prefetch(handle, to)?;
         }
         if declared.discard {
             b.discard(&handle)?;

@@ -38,7 +38,7 @@ pub(crate) fn check_devices(program: &Program, dims: &Vector<DimId, u64>, contex
         let at = *at_statement(program, at);
         return Err(fault(DeviceFault::NoDevice { at, device, devices: Some(contexts) }));
     }
-    for grant in program.grants.iter().filter(|grant| grant.device.index() >= contexts) {
+    if let Some(grant) = program.grants.iter().find(|grant| grant.device.index() >= contexts) {
         return Err(not_granted(program, grant, Ungranted::NoDevice { devices: contexts }));
     }
     if contexts == 1 {

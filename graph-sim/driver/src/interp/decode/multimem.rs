@@ -73,7 +73,7 @@ impl<'a> Modifiers<'a> {
             _ => {}
         }
         match self.precision {
-            Some(precision) if form != "ld_reduce" => return no(precision),
+            Some(precision) if form != "ld_reduce" => no(precision),
             Some(precision) if precision != "acc::f32" || !is_half(ty) => {
                 Err(format!("`.{precision}` is not a precision of {ty}"))
             }
