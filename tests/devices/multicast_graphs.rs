@@ -232,6 +232,9 @@ fn several_execs() {
         gather.launch(&streams[0]).unwrap();
         assert_eq!(sum.to_host(&other).unwrap()[..3], [15.0, 10.0, 14.0]);
     }
+    // The devices' memory that is no argument could not be restored.
+    let refused = gather.verify(&streams[0]).unwrap_err().to_string();
+    assert!(refused.contains("`all` (") && refused.contains("is a mapped multicast object"), "{refused}");
     // A view of the memory is an access to what the mapping reaches.
     let part = memory[1].slice::<f32>(0, 4).unwrap();
     let launched = part.with(&streams[1], |_| spread.launch(&streams[0])).unwrap();

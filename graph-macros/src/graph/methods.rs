@@ -482,9 +482,9 @@ impl Expansion<'_> {
             ///
             /// # Errors
             ///
-            /// The graph has a host statement, an event, a flag, a semaphore or a collective, or writes a module
-            /// variable; `launch` would fail; or the driver fails. The exec can be launched as before. Lack of
-            /// memory is no error: see `Verification::not_verified`.
+            /// The graph has a host statement, an event, a flag, a semaphore, a collective or a mapped multicast
+            /// object, or writes a module variable; `launch` would fail; or the driver fails. The exec can be
+            /// launched as before. Lack of memory is no error: see `Verification::not_verified`.
             pub fn verify(
                 &mut self,
                 stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>

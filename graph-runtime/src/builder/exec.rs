@@ -152,8 +152,8 @@ impl<'a> Exec<'a> {
     ///
     /// # Errors
     ///
-    /// A host statement, an event, a flag, a semaphore, a collective, or a launch that writes a module variable; the
-    /// errors of [`launch`](Exec::launch). The exec can be launched as before.
+    /// A host statement, an event, a flag, a semaphore, a collective, a launch that writes a module variable, or a
+    /// mapped multicast object; the errors of [`launch`](Exec::launch). The exec can be launched as before.
     pub fn verify(&mut self, stream: &Arc<CudaStream>) -> Result<Verification> {
         self.core.verify(stream, ())
     }
