@@ -27,7 +27,7 @@ pub fn is_on(name: &str) -> bool {{
 }}
 """
 BUILDS = [
-    ["--test", "in_turn", "--test", "devices"],
+    ["--test", "in_turn", "--test", "devices", "--test", "pass", "--test", "library_calls"],
     ["-p", "cuweave-sim", "--test", "rules", "--test", "settings", "--test", "managed", "--test", "managed_rules"],
     ["-p", "cuweave-sim-driver", "--lib"],
 ]
