@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 /// Returns the entries of a file, and the names of those that cannot be declared, because an aggregate or a buffer
-/// holds addresses, or because textures are used. `declared` returns those parameters of a kernel that are pointers
+/// holds addresses, because textures are used, or because a multicast object of several devices is needed. `declared` returns those parameters of a kernel that are pointers
 /// although the analysis does not find them.
 pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
@@ -65,7 +65,11 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
             .iter()
             .zip(&pointers)
             .any(|(facts, pointer)| facts.table.is_some() || !pointer && facts.base.is_some());
-        if opaque || hidden_address || uses_textures(&module, function) {
+        let multicast = facts
+            .parameters
+            .iter()
+            .any(|facts| facts.multimem.possible.is_some() || facts.multimem.definite.is_some());
+        if opaque || hidden_address || multicast || uses_textures(&module, function) {
             left.push(function.name.to_owned());
             continue;
         }

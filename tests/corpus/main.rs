@@ -57,9 +57,10 @@ fn every_entry_is_declared_compiled_and_launched() {
     assert_eq!(done + reported + not_simulated, launches.len());
     if std::env::var_os("CORPUS_ONLY").is_none() {
         assert!(done >= 600 && reported >= 2, "{done} launches without a report, {reported} with theirs");
-        // Textures and pointers in structures cannot be declared; tables of pointers have tests of their own.
+        // Textures and pointers in structures cannot be declared; tables of pointers and multicast objects have tests
+        // of their own.
         assert!(
-            not_simulated <= 6 && left.len() <= 14,
+            not_simulated <= 6 && left.len() <= 20,
             "{not_simulated} not simulated, {left:?} not declared"
         );
     }
@@ -118,7 +119,7 @@ fn files(root: &Path) -> (Vec<File>, Vec<String>) {
 }
 
 /// Compiles the crate of the entries with cargo. Returns the program. The target folder and the profile are those of
-/// the tests, so that the library is not compiled again.
+/// the tests, so that the crates of others are not compiled again.
 fn compile(root: &Path, files: &[File]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
     fs::create_dir_all(folder.join("src")).expect("a folder below the target folder");

@@ -18,20 +18,19 @@ pub struct File {
     pub entries: Vec<(Entry, Size)>,
 }
 
-/// Returns the manifest of the crate. Profiles and features are those of the tests of this workspace, so that cargo
-/// finds the library compiled in the same target folder.
+/// Returns the manifest of the crate. Profiles and features of other crates are those of this workspace, so that cargo
+/// finds them compiled in the same target folder. It compiles this workspace's crates again, without optimisation.
 pub fn manifest(root: &str) -> String {
-    let members = ["", "-inspect", "-macros"].map(|name| (name, 0));
-    let optimised = [("-check", 1), ("-core", 1), ("-ptx", 2), ("-runtime", 1)];
-    let profiles = members.into_iter().chain(optimised).map(|(name, level)| {
-        format!("[profile.dev.package.cuweave{name}]\nopt-level = {level}\ndebug = \"line-tables-only\"\n")
-    });
+    let members = ["", "-check", "-core", "-inspect", "-macros", "-runtime"];
+    let profiles =
+        members.map(|name| format!("[profile.dev.package.cuweave{name}]\ndebug = \"line-tables-only\"\n"));
     format!(
         "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\ncuweave = {{ path = {root:?} }}\n\
          cudarc = {{ version = \"0.19\", default-features = false, features = [\"cufft\"] }}\n\n\
-         [profile.dev]\ndebug = \"line-tables-only\"\n[profile.dev.package.\"*\"]\ndebug = false\n{}",
-        profiles.collect::<String>()
+         [profile.dev]\ndebug = \"line-tables-only\"\n[profile.dev.package.\"*\"]\ndebug = false\n{}\
+         [profile.dev.package.cuweave-ptx]\nopt-level = 2\ndebug = \"line-tables-only\"\n",
+        profiles.concat()
     )
 }
 
