@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::CudaContext;
+use cudarc::driver::{CudaContext, CudaStream};
 
-use super::cuda::{self, Context, Driver, Failure};
+use super::cuda::{self, Context, Driver, Failure, Stream};
 use super::error::{DriverFailure, Error, FailedCall, Result, describe};
 
 /// Returns the primary context of a device.
@@ -42,4 +42,11 @@ pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<(
         Error::Earlier(Box::new(DriverFailure { call: FailedCall::InDrop, ..failure }))
     })?;
     Ok(driver.enter(Context::from_cudarc(ctx))?)
+}
+
+/// Returns an error if a stream is capturing: the memory could be freed before the captured work runs.
+pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
+    let driver = cuda::driver()?;
+    enter(driver, stream.context())?;
+    if driver.is_capturing(Stream::from_cudarc(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 use cuweave_core::index::wide;
 
+use crate::context::refuse_capture;
 use crate::cuda::{AddressRange, AnyBits, Driver, MemAdvice, Stream, device_count};
 use crate::error::{Error, ManagedFault, Result};
 
-use super::buffer::refuse_capture;
 use super::loan::{Loan, LoanKind};
 use super::location::{Location, without_concurrent_access};
 use super::managed::Managed;

@@ -12,14 +12,15 @@ use cudarc::driver::{
 };
 use cuweave_core::index::wide;
 
-use crate::context;
+use crate::context::{self, refuse_capture};
 use crate::cuda::{self, Driver, DropOrLeak, Failure, ManagedMemory, OwnedBuffer, RuntimeContext, Stream};
 use crate::error::{Error, Result};
 use crate::waits::{OwnedEvent, lasting_stream};
 
 use super::ledger::{Ledger, TrackedBuffer, User};
 use super::managed_state::ManagedState;
-use super::multicast::MappedElements;
+use super::multicast::mapped::MappedElements;
+use super::multicast::reached::ReachedMemory;
 
 /// Device memory with shared ownership. Any number of execs can bind it, for reads and writes.
 ///
@@ -170,6 +171,11 @@ impl<T> Buffer<T> {
         self.memory.address
     }
 
+    /// Returns the physical memory behind the elements, if it may be bound to multicast objects.
+    pub(crate) fn reached(&self) -> Option<Arc<ReachedMemory>> {
+        self.mapped().map(|elements| Arc::new(ReachedMemory::new(elements)))
+    }
+
     /// Returns the elements if they are memory for multicast objects, or a mapping.
     pub(super) fn mapped(&self) -> Option<&MappedElements<T>> {
         match &*self.memory.elements {
@@ -206,13 +212,6 @@ impl<T: DeviceRepr> Buffer<T> {
         let copied = stream.clone_htod(elements);
         Buffer::new(allocated::<T, _>("cuMemcpyHtoDAsync_v2", elements.len(), copied)?)
     }
-}
-
-/// Returns an error if a stream is capturing: the memory could be freed before the captured work runs.
-pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
-    let driver = cuda::driver()?;
-    context::enter(driver, stream.context())?;
-    if driver.is_capturing(Stream::from_cudarc(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
 }
 
 /// Converts the result of a cudarc call that allocates `len` elements and then initialises them by `call`.

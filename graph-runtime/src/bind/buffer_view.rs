@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DeviceRepr};
 
-use crate::context;
+use crate::context::{self, refuse_capture};
 use crate::cuda::{self, Stream};
 use crate::error::{Error, MulticastFault, Result};
 use crate::watch;
 
-use super::buffer::{Buffer, cudarc_result, refuse_capture};
+use super::buffer::{Buffer, cudarc_result};
 use super::ledger::TrackedBuffer;
 use super::loan::{Loan, LoanKind};
-use super::multicast::MappedElements;
+use super::multicast::mapped::MappedElements;
 use super::view::{DeviceView, DeviceViewMut, MutableElements, ViewMemory};
 
 impl<T> Buffer<T> {

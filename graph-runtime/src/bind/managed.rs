@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use cudarc::driver::{CudaContext, CudaStream, DeviceRepr, ValidAsZeroBits};
 use cuweave_core::index::wide;
 
-use crate::context;
+use crate::context::{self, refuse_capture};
 use crate::cuda::{
     self, AnyBits, Association, Driver, MANAGED_MEMORY, ManagedMemory, Simulator, Stream, host_elements,
     host_elements_mut, initialize, page_size, synchronize_devices_without_concurrent_access, whole_pages,
@@ -16,7 +16,7 @@ use crate::cuda::{
 use crate::error::{Error, ManagedFault, PlanFault, Result};
 use crate::waits::HeldStream;
 
-use super::buffer::{Buffer, refuse_capture};
+use super::buffer::Buffer;
 use super::ledger::TrackedBuffer;
 use super::loan::{IdlePart, Loan, LoanKind};
 use super::location::without_concurrent_access;

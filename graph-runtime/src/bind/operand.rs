@@ -32,7 +32,7 @@ use crate::waits::{OwnedEvent, SideStream, lasting_stream};
 use super::hint::RangedHint;
 use super::ledger::TrackedBuffer;
 use super::managed_state::ManagedState;
-use super::multicast::ReachedMemory;
+use super::multicast::reached::ReachedMemory;
 use super::output::OutputSlot;
 use super::uses::ViewUses;
 

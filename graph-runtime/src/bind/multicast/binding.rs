@@ -6,8 +6,9 @@ use std::sync::{Arc, MutexGuard};
 use crate::cuda::{BindFailure, Failure, Outcome, record};
 use crate::error::{Error, MulticastFault, Result};
 
+use super::checks::{check_aligned, check_inside, fault};
 use super::memory::Memory;
-use super::object::{BoundEntry, BoundRange, Object, check_aligned, check_inside, fault};
+use super::object::{BoundEntry, BoundMemory, BoundRange, Object};
 
 /// How the driver is told which memory to bind.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,17 +26,6 @@ pub(super) enum BindMethod {
 #[must_use = "the memory is unbound when this is dropped"]
 pub struct Binding {
     bound: Arc<BoundMemory>,
-}
-
-/// Bound memory. Unbound when dropped.
-#[derive(Debug)]
-pub(crate) struct BoundMemory {
-    object: Arc<Object>,
-    pub(super) memory: Arc<Memory>,
-    pub(super) part: BoundRange,
-    /// The offset of the bound part in the memory, in bytes.
-    pub(super) at: u64,
-    ended: AtomicBool,
 }
 
 /// Converts a failed binding into the fault that names its reason.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DeviceRepr};
 
-use crate::bind::buffer::{Buffer, refuse_capture};
 use crate::bind::ledger::TrackedBuffer;
+use crate::context::refuse_capture;
 use crate::cuda::{self, MappedRange};
 use crate::error::Result;
 
-use super::mapped::{CopyLoan, MappedBytes, MappedElements, MappedOwner};
-use super::multimem::{Multimem, MultimemElement};
-use super::object::{Object, bytes_of, check_inside};
+use super::bytes::{CopyLoan, MappedBytes};
+use super::checks::{bytes_of, check_inside};
+use super::object::Object;
 
 /// An address range of a whole multicast object, accessible to all of its devices. It keeps the object alive.
 ///
@@ -24,7 +24,7 @@ use super::object::{Object, bytes_of, check_inside};
 /// Unmapped when the value and all execs that use it are dropped. The drop waits for their launches.
 #[derive(Debug)]
 pub struct Mapping {
-    mapped: Arc<MappedObject>,
+    pub(super) mapped: Arc<MappedObject>,
 }
 
 /// A mapped object. Unmapped when dropped.
@@ -64,26 +64,6 @@ impl Mapping {
         self.mapped.object.bytes
     }
 
-    /// Returns `len` elements, starting at an offset in bytes, as a buffer that graphs can bind. It keeps the
-    /// mapping alive. Copies from and to it are errors; see [`Mapping::write`].
-    ///
-    /// # Errors
-    ///
-    /// [`MulticastFault::Empty`](crate::MulticastFault::Empty),
-    /// [`MulticastFault::Outside`](crate::MulticastFault::Outside),
-    /// [`MulticastFault::Misaligned`](crate::MulticastFault::Misaligned) for an offset that is not a multiple of
-    /// the alignment of `T`.
-    pub fn slice<T: MultimemElement>(&self, offset: u64, len: usize) -> Result<Buffer<Multimem<T>>> {
-        let (owner, bytes) = (MappedOwner::Mapping(self.mapped.clone()), self.num_bytes());
-        Ok(MappedElements::part(owner, "the multicast object", offset, len, bytes)?.into_buffer())
-    }
-
-    /// Returns the mapping as elements.
-    pub(super) fn whole<T: MultimemElement>(&self) -> Buffer<Multimem<T>> {
-        let owner = MappedOwner::Mapping(self.mapped.clone());
-        MappedElements::whole(owner, self.num_bytes()).into_buffer()
-    }
-
     /// Copies elements from the host to an offset in bytes, in the order of a stream of one of the devices, and
     /// waits until the memory of every device has them. It comes after all earlier uses of that memory, in any
     /// thread and through any mapping.
@@ -96,7 +76,7 @@ impl Mapping {
     /// [`MulticastFault::Unbound`](crate::MulticastFault::Unbound) if a device has no memory bound there;
     /// [`MulticastFault::Outside`](crate::MulticastFault::Outside);
     /// [`MulticastFault::NotInTeam`](crate::MulticastFault::NotInTeam) for a stream of another device; a
-    /// capturing stream; a view of the memory from [`Buffer::with`]; a failed driver call.
+    /// capturing stream; a view of the memory from [`Buffer::with`](crate::Buffer::with); a failed driver call.
     pub fn write<T: DeviceRepr>(&self, stream: &Arc<CudaStream>, offset: u64, elements: &[T]) -> Result<()> {
         let object = &self.mapped.object;
         object.check_member(stream.context())?;

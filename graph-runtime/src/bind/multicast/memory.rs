@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DeviceRepr};
+use cudarc::driver::{CudaContext, CudaStream, DeviceRepr};
 
-use crate::bind::buffer::{Buffer, cudarc_result, refuse_capture};
-use crate::bind::loan::{Loan, LoanKind};
-use crate::bind::view::ViewMemory;
+use crate::context::refuse_capture;
 use crate::cuda::{self, AnyBits, MappedRange, PhysicalHandle};
 use crate::error::{Error, MulticastFault, Result};
 
-use super::mapped::{CopyLoan, MappedBytes, MappedElements, MappedOwner};
-use super::object::{bytes_of, check_aligned, check_inside, fault};
+use super::bytes::{CopyLoan, MappedBytes};
+use super::checks::{bytes_of, check_aligned, check_inside, fault};
 
 /// Memory of one device that can be bound to multicast objects: physical memory (`cuMemCreate`), mapped for
 /// access by its device.
 ///
 /// `&memory` and `memory.slice::<T>(offset, len)?` bind to the arguments `&[T; len]` and `&mut [T; len]` of any
-/// number of graph functions, like a [`Buffer`]. All uses are ordered, also those through objects that it is
+/// number of graph functions, like a [`Buffer`](crate::Buffer). All uses are ordered, also those through objects that it is
 /// bound to.
 ///
 /// A [`Binding`](super::Binding) and an exec that uses it keep it alive. The drop of the last owner waits for all
@@ -72,29 +70,7 @@ impl Memory {
         self.mapped.range.address()
     }
 
-    /// Returns `len` elements, starting at an offset in bytes, as a buffer that graphs can bind and that
-    /// [`Buffer::with_mut`] gives to other libraries. It keeps the memory alive.
-    ///
-    /// # Errors
-    ///
-    /// [`MulticastFault::Empty`], [`MulticastFault::Outside`], [`MulticastFault::Misaligned`] for an offset that
-    /// is not a multiple of the alignment of `T`.
-    pub fn slice<T: AnyBits>(self: &Arc<Self>, offset: u64, len: usize) -> Result<Buffer<T>> {
-        self.elements(offset, len)
-    }
-
-    /// Returns the memory as elements.
-    pub(super) fn whole<T>(self: Arc<Self>) -> Buffer<T> {
-        let bytes = self.bytes;
-        MappedElements::whole(MappedOwner::Memory(self), bytes).into_buffer()
-    }
-
-    fn elements<T>(self: &Arc<Self>, offset: u64, len: usize) -> Result<Buffer<T>> {
-        let owner = MappedOwner::Memory(self.clone());
-        Ok(MappedElements::part(owner, "the memory", offset, len, self.bytes)?.into_buffer())
-    }
-
-    fn check_copy(&self, stream: &CudaStream, offset: u64, bytes: u64) -> Result<()> {
+    pub(super) fn check_copy(&self, stream: &CudaStream, offset: u64, bytes: u64) -> Result<()> {
         if stream.context().cu_device() != self.ctx.cu_device() {
             let (device, memory) = (stream.context().ordinal(), self.ctx.ordinal());
             return fault(MulticastFault::OtherDevice { device, memory });
@@ -110,7 +86,7 @@ impl Memory {
     /// # Errors
     ///
     /// [`MulticastFault::Outside`]; [`MulticastFault::OtherDevice`] for a stream of another device; a capturing
-    /// stream; a view of the memory from [`Buffer::with`]; a failed driver call.
+    /// stream; a view of the memory from [`Buffer::with`](crate::Buffer::with); a failed driver call.
     pub fn read<T: AnyBits + Clone>(
         &self,
         stream: &Arc<CudaStream>,
@@ -141,28 +117,5 @@ impl Memory {
         let tracked = &*self.mapped.tracked;
         let lent = CopyLoan::new(&tracked.ledger, vec![tracked])?;
         lent.write(stream, || Ok(self.mapped.range.write(stream, offset, elements)?))
-    }
-
-    /// Copies elements of a device to an offset in bytes, in the order of a stream of the memory's device. It
-    /// comes after all earlier uses of the memory, and later uses come after it.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Memory::read`]; an offset that is not a multiple of the alignment of `T`.
-    pub fn copy_from<T>(
-        self: &Arc<Self>,
-        stream: &Arc<CudaStream>,
-        offset: u64,
-        elements: &impl DevicePtr<T>,
-    ) -> Result<()> {
-        self.check_copy(stream, offset, bytes_of::<T>(elements.len()))?;
-        if bytes_of::<T>(elements.len()) == 0 {
-            return Ok(());
-        }
-        let part = self.elements::<T>(offset, elements.len())?;
-        let _lent = part.lend(stream, Loan { kind: LoanKind::ForCopy, write: true })?;
-        let mut view = part.view_mut(ViewMemory::Buffer(part.tracked()));
-        let copied = cuda::driver()?.relaxed(|| stream.memcpy_dtod(elements, &mut view));
-        cudarc_result("cuMemcpyDtoDAsync_v2", copied)
     }
 }

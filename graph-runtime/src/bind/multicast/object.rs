@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
-use cuweave_core::index::wide;
 
 use crate::bind::ledger::TrackedBuffer;
 use crate::context;
 use crate::cuda::{self, Driver, MULTICAST_SUPPORTED, ObjectProperties, PhysicalHandle};
-use crate::error::{Error, MulticastFault, Result};
+use crate::error::{MulticastFault, Result};
 
-use super::binding::BoundMemory;
+use super::checks::{check_aligned, fault};
+use super::memory::Memory;
 
 /// The granularity of multicast objects, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,17 @@ pub(super) struct BoundEntry {
     pub binding: Weak<BoundMemory>,
 }
 
+/// Bound memory. Unbound when dropped.
+#[derive(Debug)]
+pub(crate) struct BoundMemory {
+    pub(super) object: Arc<Object>,
+    pub(super) memory: Arc<Memory>,
+    pub(super) part: BoundRange,
+    /// The offset of the bound part in the memory, in bytes.
+    pub(super) at: u64,
+    pub(super) ended: AtomicBool,
+}
+
 /// A multicast object. Released when dropped.
 #[derive(Debug)]
 pub(super) struct Object {
@@ -70,10 +81,6 @@ static ALLOWED_ON_HARDWARE: AtomicBool = AtomicBool::new(false);
 /// without end where a device is missing, and an object takes resources that all processes of the system share.
 pub fn allow_on_hardware() {
     ALLOWED_ON_HARDWARE.store(true, Ordering::Relaxed);
-}
-
-pub(super) fn fault<T>(fault: MulticastFault) -> Result<T> {
-    Err(Error::Multicast(fault))
 }
 
 /// Returns true if a device supports multicast objects.
@@ -125,22 +132,6 @@ fn ask(driver: &Driver, devices: u32, bytes: u64) -> Result<Granularity> {
 pub fn granularity(contexts: &[Arc<CudaContext>], bytes: u64) -> Result<Granularity> {
     let devices = check_devices(contexts)?;
     ask(cuda::driver()?, devices, bytes)
-}
-
-/// Checks that a size, offset or address is a multiple of a granularity.
-pub(super) fn check_aligned(what: &'static str, bytes: u64, granularity: u64) -> Result<()> {
-    match bytes.is_multiple_of(granularity) {
-        true => Ok(()),
-        false => fault(MulticastFault::Misaligned { what, bytes, granularity }),
-    }
-}
-
-/// Checks that a range lies inside `size` bytes.
-pub(super) fn check_inside(what: &'static str, offset: u64, bytes: u64, size: u64) -> Result<()> {
-    match offset.checked_add(bytes) {
-        Some(end) if end <= size => Ok(()),
-        _ => fault(MulticastFault::Outside { what, offset, bytes, size }),
-    }
 }
 
 impl Object {
@@ -212,9 +203,4 @@ impl Object {
         }
         Ok(())
     }
-}
-
-/// Returns the size of `len` elements in bytes.
-pub(super) fn bytes_of<T>(len: usize) -> u64 {
-    wide(len).saturating_mul(wide(size_of::<T>()))
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::bind::buffer::Buffer;
 use crate::bind::ledger::TrackedBuffer;
 use crate::error::Result;
 
-use super::binding::BoundMemory;
 use super::mapped::{MappedElements, MappedOwner};
 use super::mapping::MappedObject;
 use super::memory::Memory;
+use super::object::BoundMemory;
 
 /// Bytes of an operand that are bytes of a memory.
 #[derive(Debug)]
@@ -115,12 +114,5 @@ impl ReachedMemory {
         common.sort_unstable();
         common.dedup();
         common
-    }
-}
-
-impl<T> Buffer<T> {
-    /// Returns the physical memory behind the elements, if it may be bound to multicast objects.
-    pub(crate) fn reached(&self) -> Option<Arc<ReachedMemory>> {
-        self.mapped().map(|elements| Arc::new(ReachedMemory::new(elements)))
     }
 }

@@ -8,7 +8,8 @@ use cudarc::driver::CudaContext;
 
 use crate::error::{MulticastFault, Result};
 
-use super::object::{Object, fault};
+use super::checks::fault;
+use super::object::Object;
 
 /// A step, and a number on which all members must agree.
 type StepValue = (&'static str, u64);
