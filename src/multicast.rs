@@ -85,9 +85,9 @@
 //!
 //! Graph functions take `&memory` as `&[T; len]` or `&mut [T; len]`, and `&mapping` as `&[Multimem<T>; len]` or
 //! `&mut [Multimem<T>; len]`; [`Memory::slice`] and [`Mapping::slice`] give parts of them. Only kernels use
-//! [`Multimem`] elements, by `multimem` instructions. [`all_reduce`] is a graph function that sums the memory of all
-//! devices. [The reference](crate::reference::multicast) has an example, also with a kernel of your own. Uses of
-//! the memory and of the mapping are ordered, in one graph, between graphs, and with copies.
+//! [`Multimem`] elements, by `multimem` instructions. [`all_reduce`](fn@all_reduce) is a graph function that sums
+//! the memory of all devices. [The reference](crate::reference::multicast) has an example, also with a kernel of
+//! your own. Uses of the memory and of the mapping are ordered, in one graph, between graphs, and with copies.
 //!
 //! An ordinary argument does not take a mapping:
 //!

@@ -43,7 +43,7 @@ mod half_precision {
         fn reduce_bf16x2(all: &mut [Multimem<bf16>; 2 * pairs], pairs: u32);
     }
 
-    /// Like [`all_reduce`](super::all_reduce), of `2 * pairs` elements of type `half::f16`, summed in `f32`. The
+    /// Like [`all_reduce`](fn@super::all_reduce), of `2 * pairs` elements of type `half::f16`, summed in `f32`. The
     /// instructions take two elements at once, so their number is even, and the first one is at a multiple of 4 bytes.
     #[crate::graph(devices = devices)]
     pub fn all_reduce_f16(devices: u32, pairs: u32, all: &mut [Multimem<f16>; 2 * pairs]) {
@@ -57,7 +57,7 @@ mod half_precision {
         }
     }
 
-    /// Like [`all_reduce_f16`], of elements of type `half::bf16`.
+    /// Like [`all_reduce_f16`](fn@all_reduce_f16), of elements of type `half::bf16`.
     #[crate::graph(devices = devices)]
     pub fn all_reduce_bf16(devices: u32, pairs: u32, all: &mut [Multimem<bf16>; 2 * pairs]) {
         let part = pairs.div_ceil(devices).next_multiple_of(4);
