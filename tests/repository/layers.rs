@@ -122,8 +122,8 @@ const CRATES: [(&str, &[&str]); 10] = [
     (
         "testkit/src",
         &[
-            "random", "files", "process", "programs", "raw", "stand_in", "device", "faults", "timeline",
-            "traces",
+            "random", "multimem", "files", "process", "programs", "raw", "stand_in", "device", "faults",
+            "timeline", "traces",
         ],
     ),
 ];
