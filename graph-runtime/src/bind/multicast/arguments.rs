@@ -58,8 +58,10 @@ impl Memory {
     ///
     /// # Errors
     ///
-    /// [`MulticastFault::Empty`], [`MulticastFault::Outside`], [`MulticastFault::Misaligned`] for an offset that
-    /// is not a multiple of the alignment of `T`.
+    /// [`MulticastFault::Empty`](crate::MulticastFault::Empty),
+    /// [`MulticastFault::Outside`](crate::MulticastFault::Outside),
+    /// [`MulticastFault::Misaligned`](crate::MulticastFault::Misaligned) for an offset that is not a multiple of
+    /// the alignment of `T`.
     pub fn slice<T: AnyBits>(self: &Arc<Self>, offset: u64, len: usize) -> Result<Buffer<T>> {
         self.elements(offset, len)
     }
