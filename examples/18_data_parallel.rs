@@ -6,7 +6,6 @@
 //! devices, with the library of cuweave's tests in place of NCCL.
 
 use std::error::Error;
-use std::process::Command;
 
 use cuweave::cudarc::driver::CudaContext;
 
@@ -16,6 +15,8 @@ use cuweave::prelude::*;
 
 mod data_parallel;
 use data_parallel::{Layer, RATE, Replica, WIDTH, noise, plain_step, step};
+mod simulated_devices;
+use simulated_devices::SIMULATED;
 
 #[cuweave::kernels("kernels/data_parallel.ptx")]
 unsafe extern "ptx-kernel" {
@@ -116,24 +117,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs the example again on two simulated devices. The library in the place of NCCL is built beside the examples.
+/// Runs the example again on two simulated devices, unless it already does.
 fn on_simulated_devices() -> Result<(), Box<dyn Error>> {
-    const AGAIN: &str = "CUWEAVE_SIM_DEVICES";
-    if std::env::var(AGAIN).is_ok_and(|count| count == DEVICES.to_string()) {
+    if std::env::var(SIMULATED).is_ok_and(|count| count == DEVICES.to_string()) {
         return Err("the simulated driver has too few devices".into());
     }
-    let this = std::env::current_exe()?;
-    let built = this.parent().and_then(|examples| examples.parent()).ok_or("no folder of artifacts")?;
-    let folder = std::env::temp_dir().join(format!("cuweave-example-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    std::fs::copy(built.join("deps/libcuweave_testkit_nccl.so"), folder.join("libnccl_simulated.so"))?;
-    let known = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let path = std::env::join_paths([folder.clone()].into_iter().chain(std::env::split_paths(&known)))?;
-    let settings = [("CUWEAVE_DRIVER", "sim".into()), (AGAIN, DEVICES.to_string().into())];
-    let status = Command::new(this)
-        .envs(settings as [(_, std::ffi::OsString); 2])
-        .env("LD_LIBRARY_PATH", path)
-        .status();
-    std::fs::remove_dir_all(&folder)?;
-    if status?.success() { Ok(()) } else { Err("the example on simulated devices has failed".into()) }
+    simulated_devices::run_again(DEVICES)
 }

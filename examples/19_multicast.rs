@@ -6,7 +6,6 @@
 //! devices, and NCCL. cuweave has never run those on hardware, so the example does not do it by itself.
 
 use std::error::Error;
-use std::process::Command;
 use std::sync::Arc;
 
 use cuweave::Buffer;
@@ -14,6 +13,9 @@ use cuweave::cudarc::driver::{CudaContext, CudaStream};
 use cuweave::multicast::{self, Forming, Memory};
 use cuweave::nccl::{self, Communicator, Reduce};
 use cuweave::prelude::*;
+
+mod simulated_devices;
+use simulated_devices::SIMULATED;
 
 #[cuweave::kernels("kernels/multicast.ptx")]
 unsafe extern "ptx-kernel" {
@@ -46,8 +48,6 @@ fn by_nccl(d: u32, n: u32, by: f32, comm: &Communicator, parts: &[&mut [f32; n]]
 
 const DEVICES: usize = 4;
 const N: usize = 1000;
-/// The simulated devices, in the process that has them.
-const SIMULATED: &str = "CUWEAVE_SIM_DEVICES";
 /// The opt-in to multicast objects of real devices.
 const ON_HARDWARE: &str = "CUWEAVE_EXAMPLE_MULTICAST";
 
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if std::env::var(ON_HARDWARE).is_ok_and(|value| value == "1") {
         multicast::allow_on_hardware();
     } else if !std::env::var(SIMULATED).is_ok_and(|count| count == DEVICES.to_string()) {
-        return on_simulated_devices();
+        return simulated_devices::run_again(DEVICES);
     }
     println!("driver: {}", cuweave_sim::load()?);
     let contexts = (0..DEVICES).map(cuweave::context).collect::<Result<Vec<_>, _>>()?;
@@ -109,22 +109,4 @@ fn sums_by_nccl(
     exec.launch(&streams[0])?;
     exec.synchronize()?;
     Ok(parts.iter().zip(streams).map(|(part, stream)| part.to_host(stream)).collect::<Result<_, _>>()?)
-}
-
-/// Runs the example again on simulated devices. The library in the place of NCCL is built beside the examples.
-fn on_simulated_devices() -> Result<(), Box<dyn Error>> {
-    let this = std::env::current_exe()?;
-    let built = this.parent().and_then(|examples| examples.parent()).ok_or("no folder of artifacts")?;
-    let folder = std::env::temp_dir().join(format!("cuweave-example-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    std::fs::copy(built.join("deps/libcuweave_testkit_nccl.so"), folder.join("libnccl_simulated.so"))?;
-    let known = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let path = std::env::join_paths([folder.clone()].into_iter().chain(std::env::split_paths(&known)))?;
-    let settings = [("CUWEAVE_DRIVER", "sim".into()), (SIMULATED, DEVICES.to_string().into())];
-    let status = Command::new(this)
-        .envs(settings as [(_, std::ffi::OsString); 2])
-        .env("LD_LIBRARY_PATH", path)
-        .status();
-    std::fs::remove_dir_all(&folder)?;
-    if status?.success() { Ok(()) } else { Err("the example on simulated devices has failed".into()) }
 }

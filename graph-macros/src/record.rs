@@ -324,7 +324,6 @@ impl RecordDeclaration {
     /// Generates a function that evaluates the bounds of hints, and the visits of the fields' hints. The function
     /// is empty without bounds.
     fn hints(&self) -> (Option<TokenStream>, Vec<TokenStream>) {
-        let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
         let (mut bounds, mut mentioned) = (Vec::new(), BTreeSet::new());
         let visits = self
             .fields
@@ -344,25 +343,7 @@ impl RecordDeclaration {
                 quote!(visitor.hinted(::cuweave::__private::Bound::count(&self.#name), #hints);)
             })
             .collect();
-        let used: Vec<&Ident> = self
-            .fields
-            .iter()
-            .filter(|field| field.is_scalar() && mentioned.contains(&field.name.to_string()))
-            .map(|field| &field.name)
-            .collect();
-        let name = &self.name;
-        let evaluated = (!bounds.is_empty()).then(|| {
-            quote! {
-                fn __hint_bound(#record: &#name<'_>, #number: u32) -> ::cuweave::__private::Dim {
-                    let #name { #(#used,)* .. } = #record;
-                    #(let #used = *#used;)*
-                    match #number {
-                        #(#bounds)*
-                        _ => ::cuweave::__private::dim(0u64),
-                    }
-                }
-            }
-        });
+        let evaluated = (!bounds.is_empty()).then(|| self.evaluation("__hint_bound", &mentioned, &bounds));
         (evaluated, visits)
     }
 
@@ -390,20 +371,35 @@ impl RecordDeclaration {
         }
     }
 
+    /// Generates a function that evaluates one of several expressions by its number. `mentioned` has the names in the
+    /// expressions.
+    fn evaluation(&self, function: &str, mentioned: &BTreeSet<String>, cases: &[TokenStream]) -> TokenStream {
+        let (name, function) = (&self.name, Ident::new(function, Span::call_site()));
+        let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let used = self.fields.iter().filter(|field| field.is_scalar());
+        let used: Vec<&Ident> =
+            used.map(|field| &field.name).filter(|name| mentioned.contains(&name.to_string())).collect();
+        quote! {
+            fn #function(#record: &#name<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                let #name { #(#used,)* .. } = #record;
+                #(let #used = *#used;)*
+                match #number {
+                    #(#cases)*
+                    _ => ::cuweave::__private::dim(0u64),
+                }
+            }
+        }
+    }
+
     /// Generates the description for the build, including the lengths.
     fn described(&self) -> TokenStream {
         let name = &self.name;
-        let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
         let integers: BTreeSet<String> = BTreeSet::new();
         let lens = (0u32..).zip(&self.fields).filter_map(|(at, field)| {
             let len = dim_tokens(&field.buffer()?.len, &integers);
             Some(quote!(#at => #len,))
         });
-        let used = self
-            .fields
-            .iter()
-            .filter(|field| field.is_scalar() && self.lengths.contains(&field.name.to_string()));
-        let used: Vec<&Ident> = used.map(|field| &field.name).collect();
+        let evaluated = self.evaluation("__length", &self.lengths, &lens.collect::<Vec<_>>());
         let fields = (0u32..).zip(&self.fields).map(|(at, field)| {
             let described = self.described_field(at, field);
             let text = field.name.to_string();
@@ -415,14 +411,7 @@ impl RecordDeclaration {
             quote!(if field > #at { count += ::cuweave::__private::Bound::count(&self.#name); })
         });
         quote! {
-            fn __length(#record: &#name<'_>, #number: u32) -> ::cuweave::__private::Dim {
-                let #name { #(#used,)* .. } = #record;
-                #(let #used = *#used;)*
-                match #number {
-                    #(#lens)*
-                    _ => ::cuweave::__private::dim(0u64),
-                }
-            }
+            #evaluated
 
             #[doc(hidden)]
             impl ::cuweave::__private::ArgumentRecord for #name<'_> {

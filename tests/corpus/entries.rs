@@ -45,8 +45,8 @@ pub struct Entry {
 }
 
 /// Returns the entries of a file, and the names of those that cannot be declared, because an aggregate or a buffer
-/// holds addresses, because textures are used, or because a multicast object of several devices is needed. `declared` returns those parameters of a kernel that are pointers
-/// although the analysis does not find them.
+/// holds addresses, because textures are used, or because a multicast object of several devices is needed. `declared`
+/// returns those parameters of a kernel that are pointers although the analysis does not find them.
 pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
     let mut analysis = Analysis::new(&module);

@@ -329,7 +329,7 @@ fn obstacle(verification: cuweave::Result<Verification>) -> VerificationObstacle
     }
 }
 
-/// What cannot run twice is refused by name, and the exec can be launched as before.
+/// Statements that cannot run twice are refused by name, and the exec can be launched as before.
 #[test]
 fn refusals() {
     let device = alone();

@@ -171,7 +171,7 @@ impl<T> Buffer<T> {
         self.memory.address
     }
 
-    /// Returns the physical memory behind the elements, if it may be bound to multicast objects.
+    /// Returns the physical memory of the elements, if it may be bound to multicast objects.
     pub(crate) fn reached(&self) -> Option<Arc<ReachedMemory>> {
         self.mapped().map(|elements| Arc::new(ReachedMemory::new(elements)))
     }

@@ -54,7 +54,7 @@ pub(crate) struct Generation {
     uses: u64,
     /// The number of loans.
     lent: usize,
-    /// What must be idle during the loans to the host.
+    /// The parts of the system that must be idle during the loans to the host.
     idle: Vec<IdlePart>,
     /// The clocks of streams that have waited for others. Sorted by their last wait.
     clocks: Vec<(HeldStream, VectorClock)>,

@@ -42,7 +42,7 @@ impl Loan {
     }
 }
 
-/// What must be idle while the host accesses memory that it cannot share with a running device.
+/// Devices or a stream that must be idle while the host accesses memory that it cannot share with a running device.
 #[derive(Clone, Debug)]
 pub(crate) enum IdlePart {
     /// All devices without concurrent access.

@@ -47,7 +47,7 @@ pub struct Managed<T> {
 
 /// The first contents of new memory.
 enum FirstContents<'e, T> {
-    /// Whatever the memory holds.
+    /// Arbitrary values: nothing is written.
     Anything,
     Zeros,
     Elements(&'e [T]),

@@ -6,7 +6,7 @@
 //! - `object`: the object, its devices and its bindings; `memory`: memory that can be bound; `binding`: bound
 //!   memory; `mapping`: addresses of the object; `bytes`: mapped bytes whose uses the ledger orders;
 //! - `mapped`: elements of memory or of a mapping; `multimem`: the elements of a mapping; `arguments`: both as buffers
-//!   and as arguments of graphs; `reached`: the memory behind an operand;
+//!   and as arguments of graphs; `reached`: the physical memory of an operand;
 //! - `team`: one thread per device, which synchronise before each step that may block;
 //! - `forming`, `complete`: the states of an object.
 

@@ -72,7 +72,7 @@ pub(crate) struct Operand {
     pub output: Option<Arc<OutputSlot>>,
     /// The bound [`Buffer`](super::Buffer), whose ledger orders the launches of all execs.
     pub shared: Option<Arc<TrackedBuffer>>,
-    /// The physical memory behind it, if that may be bound to multicast objects.
+    /// Its physical memory, if that may be bound to multicast objects.
     pub reached: Option<Arc<ReachedMemory>>,
     /// The uses through views that the exec has returned.
     pub view_uses: Arc<ViewUses>,

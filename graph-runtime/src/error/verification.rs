@@ -81,7 +81,7 @@ pub struct Difference {
     pub found: ElementValue,
     /// The launch of the graph that gave it, counted from 1.
     pub launch: u32,
-    /// What causes the difference.
+    /// The cause of the difference.
     pub cause: DifferenceCause,
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for ElementValue {
     }
 }
 
-/// What causes a difference.
+/// The cause of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DifferenceCause {

@@ -14,7 +14,7 @@ use super::checks::{bytes_of, check_aligned, check_inside, fault};
 use super::mapping::MappedObject;
 use super::memory::Memory;
 
-/// What elements are a part of.
+/// The memory or mapping that has the elements.
 #[derive(Debug)]
 pub(crate) enum MappedOwner {
     /// The memory of one device.

@@ -15,8 +15,8 @@ use super::checks::{bytes_of, check_aligned, check_inside, fault};
 /// access by its device.
 ///
 /// `&memory` and `memory.slice::<T>(offset, len)?` bind to the arguments `&[T; len]` and `&mut [T; len]` of any
-/// number of graph functions, like a [`Buffer`](crate::Buffer). All uses are ordered, also those through objects that it is
-/// bound to.
+/// number of graph functions, like a [`Buffer`](crate::Buffer). All uses are ordered, also those through objects
+/// that it is bound to.
 ///
 /// A [`Binding`](super::Binding) and an exec that uses it keep it alive. The drop of the last owner waits for all
 /// uses and frees it.

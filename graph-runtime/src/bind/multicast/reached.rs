@@ -1,4 +1,4 @@
-//! The physical memory behind an operand.
+//! The physical memory of an operand.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) struct CommonBytes {
     pub bytes: u64,
 }
 
-/// The physical memory behind an operand: the memory of one device, or that of all devices of an object.
+/// The physical memory of an operand: the memory of one device, or of all devices of an object.
 #[derive(Debug)]
 pub(crate) struct ReachedMemory {
     parts: Vec<PhysicalPart>,
@@ -48,7 +48,7 @@ struct ReachedMapping {
 }
 
 impl ReachedMemory {
-    /// Returns the memory behind elements as it is bound now.
+    /// Returns the memory of elements, as it is bound now.
     pub fn new<T>(elements: &MappedElements<T>) -> ReachedMemory {
         let (offset, bytes) = (elements.offset, elements.bytes());
         let object = match &elements.owner {

@@ -112,7 +112,7 @@ pub(super) struct Comparison {
     pub difference: Option<FoundDifference>,
 }
 
-/// What a comparison needs during the launches.
+/// Holds the state of a comparison during the launches.
 pub(super) struct Runs<'r, 's> {
     pub driver: &'r Driver,
     pub exec: RawExec,
