@@ -231,7 +231,7 @@ pub mod profile {
 pub mod verify {
     #[doc(inline)]
     pub use cuweave_runtime::{
-        Difference, DifferenceCause, ElementValue, Rewriting, RewrittenNode, Verification,
+        Difference, DifferenceCause, ElementValue, Rewriting, RewrittenNode, StoreInstruction, Verification,
     };
 }
 

@@ -76,8 +76,8 @@ pub use error::{
     DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error, FailedCall, Fault,
     Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
     MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
-    Rewriting, RewrittenNode, SetterFault, ShortLaunch, SourceLocation, Ungranted, UnknownAccess,
-    UnprovedLaunch, VerificationFault, VerificationObstacle,
+    Rewriting, RewrittenNode, SetterFault, ShortLaunch, SourceLocation, StoreInstruction, Ungranted,
+    UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
 pub use kernels::{CodeCache, Loaded, set_code_cache};

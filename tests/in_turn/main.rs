@@ -41,5 +41,7 @@ mod taken_over;
 mod unfused;
 mod unwritten;
 mod verify;
+mod verify_arguments;
 mod verify_blame;
+mod verify_foreign;
 mod views;

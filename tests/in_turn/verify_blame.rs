@@ -81,6 +81,16 @@ fn a_fused_kernel_that_computes_otherwise_is_named() {
         let node = blamed(&verification);
         assert_eq!((names(node), node.rewriting), (vec!["first", "second"], Rewriting::Fused));
         assert_eq!(node.kernels, ["scale"]);
+        let stores = node.stores.iter();
+        let stores: Vec<_> =
+            stores.map(|store| (store.statement.name.as_str(), store.buffer.as_str())).collect();
+        assert_eq!(stores, [("first", "x"), ("second", "x")]);
+        for store in &node.stores {
+            let line =
+                include_str!("../kernels/common.ptx").lines().nth(store.line as usize - 1).expect("a line");
+            assert!(line.trim().starts_with("st.global.f32"), "{line}");
+            assert!(store.text.starts_with("st.global.f32"), "{store}");
+        }
         let difference = verification.difference().expect("a difference");
         assert_eq!((difference.buffer.name.as_str(), difference.element, difference.launch), ("x", 1, 1));
         // 2 * 2 * 3 instead of 2 + 2 + 3; the first elements are 1 * 2 * 3 and 1 + 2 + 3.
@@ -92,6 +102,7 @@ fn a_fused_kernel_that_computes_otherwise_is_named() {
             "7 (0x40e00000) instead of 12",
             "`scale` as fused for `first`",
             "verify_blame.rs:",
+            "\n  = note: tests/kernels/common.ptx:",
         ] {
             assert!(text.contains(part), "{text}");
         }

@@ -93,6 +93,8 @@ fn parts_loops_and_arms() {
         assert_eq!(graph.collectives().len(), times as usize + times as usize / 2);
         assert_eq!(graph.report().fused.is_empty(), !fused, "{}", graph.report());
         let mut exec = graph.instantiate().expect("it instantiates");
+        let refused = exec.verify(&streams[0]).expect_err("collectives are not verified");
+        assert!(refused.to_string().contains("is a collective"), "{refused}");
         let other = contexts[0].new_stream().expect("a stream");
         let mut state: Vec<[[u32; 2]; 2]> =
             (0..n).map(|at| [0, 10].map(|row| [at * 7 + row, at * 7 + row + 1])).collect();

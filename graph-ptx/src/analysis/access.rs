@@ -138,6 +138,26 @@ impl Analysis<'_, '_> {
         collect.kernel(pointers);
         collect.slice_accesses(&all.collect::<Vec<_>>(), scalars)
     }
+
+    /// Returns, for each parameter, the instructions that write or may write through it, in the order of the file. The
+    /// list is empty for a kernel that is missing or too large to be analysed.
+    pub fn stores(&mut self, name: &str, kinds: ParameterKinds<'_>) -> Vec<Vec<Site>> {
+        let ParameterKinds { pointers, .. } = kinds;
+        let Some(flow) = Flow::new(&mut self.codes, name, kinds).filter(|flow| !flow.exceeded_limits) else {
+            return Vec::new();
+        };
+        let mut collect = AccessCollector::new(flow);
+        collect.kernel(pointers);
+        let stores = |parameter: u32| {
+            let touched = collect.touched.get(&parameter).map_or(&[][..], Vec::as_slice);
+            let writes = touched.iter().filter(|touched| touched.how != AccessKind::Read);
+            let mut sites: Vec<Site> = writes.map(|touched| collect.site(touched.at)).collect();
+            sites.sort_by_key(|site| site.line);
+            sites.dedup();
+            sites
+        };
+        (0u32..).zip(pointers).map(|(parameter, _)| stores(parameter)).collect()
+    }
 }
 
 struct AccessCollector<'c, 'm, 'a> {

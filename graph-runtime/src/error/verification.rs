@@ -156,6 +156,9 @@ pub struct RewrittenNode {
     pub kernels: Vec<String>,
     /// How the kernel was rewritten.
     pub rewriting: Rewriting,
+    /// The instructions of the kernels as written that write the element that differs, or those that write any buffer
+    /// if none of the launches writes that element. Empty if they are not known.
+    pub stores: Vec<StoreInstruction>,
 }
 
 impl fmt::Display for RewrittenNode {
@@ -168,7 +171,31 @@ impl fmt::Display for RewrittenNode {
             Rewriting::Waiting => "with the wait for its predecessors in front, in ",
         })?;
         let statements: Vec<String> = self.statements.iter().map(SourceLocation::to_string).collect();
-        write!(f, "{} causes it", statements.join(", "))
+        write!(f, "{} causes it", statements.join(", "))?;
+        self.stores.iter().try_for_each(|store| write!(f, "\n  = note: {store}"))
+    }
+}
+
+/// A store of a kernel as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreInstruction {
+    /// The launch.
+    pub statement: SourceLocation,
+    /// The buffer that it writes: an argument, or a temporary.
+    pub buffer: String,
+    /// The PTX file, as the kernels block names it.
+    pub file: String,
+    /// The line in that file.
+    pub line: u32,
+    /// The instruction.
+    pub text: String,
+}
+
+impl fmt::Display for StoreInstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StoreInstruction { statement, buffer, file, line, text } = self;
+        write!(f, "{file}:{line}: `{text}` writes `{buffer}` in {statement}")
     }
 }
 

@@ -47,7 +47,9 @@ impl ModuleVariables {
                 continue;
             }
             let device = program.statements[statement].device;
-            let Some(module) = modules.module(device, kernel) else { continue };
+            let Some(module) = modules.module(device, kernel).map(LoadedModule::with_variables) else {
+                continue;
+            };
             let key = Arc::as_ptr(module).addr();
             let (_, variables) = used.entry(key).or_insert_with(|| (module.clone(), BTreeMap::new()));
             for name in kernel.hidden_reads {

@@ -4,7 +4,7 @@
 //!   and values;
 //! - `image`, `text`, `function`, `module`, `modules`: files, their properties, and their loading into
 //!   contexts;
-//! - `code`, `store`: machine code from PTX, cached in memory and on disk;
+//! - `code`, `store`: machine code from PTX, cached in memory and on disk; `stores`: the stores of a kernel;
 //! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of a variant by its resources;
 //! - `fusing`, `located`, `forwarding`: fused kernels; `notes`: the last launches that used a module's
 //!   variables;
@@ -33,6 +33,7 @@ mod param;
 mod record;
 mod spans;
 mod store;
+mod stores;
 mod text;
 mod variants;
 
@@ -50,5 +51,6 @@ pub use param::{AtomicUpdates, Param, ParamKind};
 pub(crate) use record::LaunchRecord;
 pub(crate) use spans::OutsideAccess;
 pub use store::{CodeCache, set_code_cache};
+pub(crate) use stores::stores;
 pub(crate) use text::programmatic;
 pub(crate) use variants::{BatchedVariant, FusedKernel};

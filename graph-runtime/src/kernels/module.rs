@@ -67,6 +67,11 @@ impl Module {
         self.path
     }
 
+    /// Returns the contents of the file.
+    pub(super) fn image(&self) -> &'static [u8] {
+        self.image
+    }
+
     /// Returns the module in a context: the loaded one of that form, or a new one. If a [`Loaded`] for the file
     /// exists, it stays loaded as long.
     pub(crate) fn load(
@@ -105,8 +110,12 @@ impl Module {
             let mut of = loaded.iter().filter(|known| known.context == context && known.form == form);
             of.find_map(|known| known.module.upgrade())
         };
-        if let Some(module) = find(form).or_else(|| find(form.other()).filter(|other| other.has_state())) {
+        if let Some(module) = find(form) {
             return Ok(module);
+        }
+        let variables_in = find(form.other()).filter(|other| other.has_state());
+        if let Some(other) = variables_in.as_ref().filter(|other| !other.splits()) {
+            return Ok(other.clone());
         }
         loaded.retain(|known| known.module.strong_count() > 0);
         let parsed = ptx::parse_bytes(self.image).ok();
@@ -116,6 +125,7 @@ impl Module {
             parsed,
             text,
             form,
+            variables_in,
             parts: Mutex::default(),
             driver,
             ctx: ctx.clone(),
@@ -183,6 +193,9 @@ pub(crate) struct LoadedModule {
     /// Its properties. `None` if it is not parsed.
     text: Option<PtxText>,
     form: TextForm,
+    /// The module of the other form, if that was loaded first and the file has variables. It has all kernels that use
+    /// them.
+    variables_in: Option<Arc<LoadedModule>>,
     parts: Mutex<Vec<LoadedPart>>,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
@@ -213,7 +226,10 @@ impl LoadedModule {
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
         match names.is_empty() {
             true => self.part("", &[]).map(drop),
-            false => names.iter().try_for_each(|name| self.part(name, &names).map(drop)),
+            false => {
+                let mut own = names.iter().filter(|name| self.other_with(name).is_none());
+                own.try_for_each(|name| self.part(name, &names).map(drop))
+            }
         }
     }
 
@@ -229,6 +245,22 @@ impl LoadedModule {
         self.text.as_ref().is_none_or(|text| text.has_state)
     }
 
+    /// Returns true if some kernels can be loaded apart from the file's variables.
+    fn splits(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| !text.independent.is_empty())
+    }
+
+    /// Returns the other module that has this kernel, since it uses variables of the file.
+    fn other_with(&self, kernel: &str) -> Option<&Arc<LoadedModule>> {
+        let apart = self.text.as_ref().is_some_and(|text| text.independent.contains_key(kernel));
+        self.variables_in.as_ref().filter(|_| !apart)
+    }
+
+    /// Returns the module that has the file's variables: `module`, or that of the other form.
+    pub fn with_variables(module: &Arc<LoadedModule>) -> &Arc<LoadedModule> {
+        module.variables_in.as_ref().unwrap_or(module)
+    }
+
     pub fn context(&self) -> &CudaContext {
         &self.ctx
     }
@@ -240,6 +272,9 @@ impl LoadedModule {
 
     /// Returns `Ok` if a loaded kernel from PTX executes the wait first, or the reason why it does not.
     pub fn waiting(&self, entry: &KernelEntry) -> Programmatic {
+        if let Some(other) = self.other_with(&entry.name) {
+            return other.entry(&entry.name).map_or(Err(AS_WRITTEN.to_owned()), |entry| other.waiting(entry));
+        }
         entry.waiting.clone()?;
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         match parts.iter().find(|part| part.kernels.has(&entry.name)) {
@@ -287,7 +322,7 @@ impl LoadedModule {
     ) {
         let missing = |entry: &&str| {
             let known = text.entries.iter().any(|known| known.name == *entry);
-            known && !parts.iter().any(|part| part.kernels.has(entry))
+            known && self.other_with(entry).is_none() && !parts.iter().any(|part| part.kernels.has(entry))
         };
         let mut wanted: Vec<&str> = expected.iter().map(String::as_str).filter(missing).collect();
         wanted.push(name);
@@ -323,6 +358,9 @@ impl LoadedModule {
         params: &[Param],
         expected: &[String],
     ) -> Result<FunctionInfo> {
+        if let Some(other) = self.other_with(name) {
+            return other.function(name, params, expected);
+        }
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
             return Ok(*info);
@@ -367,6 +405,9 @@ impl LoadedModule {
 
     /// Raises the dynamic shared memory that a function can be launched with, in bytes.
     pub fn raise_dynamic_shared(&self, name: &'static str, bytes: u32) -> Result<()> {
+        if let Some(other) = self.other_with(name) {
+            return other.raise_dynamic_shared(name, bytes);
+        }
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter_mut().find(|entry| entry.0 == name)
             && info.dynamic_shared < bytes

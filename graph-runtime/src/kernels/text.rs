@@ -3,8 +3,8 @@
 //! - If launches may overlap, every kernel that can do so executes `griddepcontrol.wait` first. This rewritten
 //!   text is loaded instead of the file; it has the same variables. If the driver rejects it, the file itself
 //!   is loaded.
-//! - A file with variables is loaded in only one form at a time, the first that is requested, because launches
-//!   share its variables.
+//! - The kernels that use variables of their file are loaded in only one form at a time, the first that is requested,
+//!   because launches share the variables.
 
 use std::sync::{Arc, OnceLock};
 

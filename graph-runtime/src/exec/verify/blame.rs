@@ -9,15 +9,20 @@ use std::collections::BTreeSet;
 use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::operation::{Operation, OperationKind};
 
-use crate::build::DuplicateForm;
-use crate::error::{DifferenceCause, Rewriting, RewrittenNode, at_statement};
+use crate::build::{Definition, DuplicateForm};
+use crate::error::{DifferenceCause, Rewriting, RewrittenNode, StoreInstruction, at_buffer, at_statement};
 use crate::exec::core::Core;
+use crate::kernels::stores as stores_of;
 
+use super::comparison::FoundDifference;
 use super::memory::Step;
 use super::session::Session;
 
+/// The maximum number of stores that are listed.
+const MAX_STORES: usize = 8;
+
 /// Returns the cause of a difference.
-pub(super) fn search(session: &mut Session<'_, '_>) -> Step<DifferenceCause> {
+pub(super) fn search(session: &mut Session<'_, '_>, found: &FoundDifference) -> Step<DifferenceCause> {
     let nodes = rewritten_nodes(session);
     if !differs_without(session, &[])? {
         return Ok(DifferenceCause::NotRepeated);
@@ -33,7 +38,7 @@ pub(super) fn search(session: &mut Session<'_, '_>) -> Step<DifferenceCause> {
             false => equal = middle,
         }
     }
-    Ok(DifferenceCause::Node(describe(session.core, &nodes[differs])))
+    Ok(DifferenceCause::Node(describe(session.core, &nodes[differs], found)))
 }
 
 /// The launches of a rewritten node.
@@ -72,7 +77,7 @@ fn differs_without(session: &mut Session<'_, '_>, undone: &[Candidate]) -> Step<
     Ok(session.compare(Some(&mut graph))?.difference.is_some())
 }
 
-fn describe(core: &Core, node: &Candidate) -> RewrittenNode {
+fn describe(core: &Core, node: &Candidate, found: &FoundDifference) -> RewrittenNode {
     let program = core.definition.program();
     let mut kernels: Vec<String> = Vec::new();
     for &statement in &node.statements {
@@ -84,5 +89,34 @@ fn describe(core: &Core, node: &Candidate) -> RewrittenNode {
         }
     }
     let statements = node.statements.iter().map(|&statement| *at_statement(program, statement)).collect();
-    RewrittenNode { statements, kernels, rewriting: node.rewriting }
+    RewrittenNode { statements, kernels, rewriting: node.rewriting, stores: stores(core, node, found) }
+}
+
+/// Returns the stores of a node to the element that differs, or all if none writes it.
+fn stores(core: &Core, node: &Candidate, found: &FoundDifference) -> Vec<StoreInstruction> {
+    let Definition { dims, .. } = &core.definition;
+    let program = core.definition.program();
+    let (mut direct, mut others) = (Vec::new(), Vec::new());
+    for &id in &node.statements {
+        let StatementKind::Launch(launch) = &core.built.state.records[id] else { continue };
+        let accesses = program.statements[id].accesses.iter();
+        for (access, sites) in accesses.zip(stores_of(launch.kernel)) {
+            if !access.mode.writes() {
+                continue;
+            }
+            let is_direct =
+                access.buffer == found.buffer && (dims[access.lo]..dims[access.hi]).contains(&found.element);
+            let listed = if is_direct { &mut direct } else { &mut others };
+            listed.extend(sites.into_iter().map(|site| StoreInstruction {
+                statement: *at_statement(program, id),
+                buffer: at_buffer(program, access.buffer).name,
+                file: launch.kernel.module.path().to_owned(),
+                line: site.line,
+                text: site.text,
+            }));
+        }
+    }
+    let mut listed = if direct.is_empty() { others } else { direct };
+    listed.truncate(MAX_STORES);
+    listed
 }

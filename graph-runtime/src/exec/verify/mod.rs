@@ -178,7 +178,7 @@ fn compare(
     let comparison = session.compare(same.as_mut())?;
     drop(same);
     let difference = comparison.difference.map(|found| {
-        let cause = blame::search(&mut session).unwrap_or(DifferenceCause::NotSearched);
+        let cause = blame::search(&mut session, &found).unwrap_or(DifferenceCause::NotSearched);
         let definition = &session.core.definition;
         let ty = definition.flat.elements[found.buffer];
         Difference {
