@@ -3,10 +3,12 @@
 
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaSlice, CudaStream, DeviceRepr, sys};
 use cuweave::report::Report;
+use cuweave::verify::Verification;
 
 use super::table::Table;
 use super::{Race, Result, Setup, Times, Until, hand, median, us};
@@ -18,7 +20,7 @@ const MOST: usize = 200;
 const REPETITIONS: usize = 7;
 
 /// The columns of a table of models.
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 16] = [
     "model",
     "side",
     "nodes / edges",
@@ -33,6 +35,8 @@ const COLUMNS: [&str; 14] = [
     "MB moved",
     "TB/s in a row",
     "largest error",
+    "verified ms",
+    "verified MiB",
 ];
 
 /// Returns a table of models.
@@ -221,6 +225,8 @@ pub fn bits(value: f32) -> u64 {
 
 /// A side's measurements other than those of the race.
 struct Measured {
+    /// `None` for launches by hand.
+    verified: Option<Verified>,
     size: String,
     kernels: String,
     temporaries: String,
@@ -229,6 +235,14 @@ struct Measured {
 }
 
 type Turn<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
+
+/// What a verification took.
+#[derive(Clone, Copy)]
+pub struct Verified {
+    time: Duration,
+    /// The most memory of the device that was in use in addition, in bytes.
+    bytes: usize,
+}
 
 /// The sides of a model.
 pub struct Models<'a> {
@@ -278,6 +292,32 @@ impl<'a> Models<'a> {
         Ok(worst)
     }
 
+    /// Compares an exec with its statements as written, and measures what this takes.
+    pub fn verify(&self, verify: impl FnOnce(&Arc<CudaStream>) -> Result<Verification>) -> Result<Verified> {
+        let Setup { ctx, stream, .. } = self.setup;
+        let over = AtomicBool::new(false);
+        let before = ctx.mem_get_info()?.0;
+        let (verification, time, least) = std::thread::scope(|scope| {
+            let least = scope.spawn(|| {
+                let mut least = before;
+                while !over.load(Ordering::Relaxed) {
+                    least = least.min(ctx.mem_get_info().map_or(least, |(free, _)| free));
+                }
+                least
+            });
+            let start = Instant::now();
+            let verification = verify(stream);
+            let time = start.elapsed();
+            over.store(true, Ordering::Relaxed);
+            (verification, time, least.join().unwrap_or(before))
+        });
+        let verification = verification?;
+        if !verification.is_equal() {
+            return Err(verification.to_string().into());
+        }
+        Ok(Verified { time, bytes: before - least })
+    }
+
     /// Enters a side that cuweave builds. If `$REPORTS` names a folder, its report is written to a file there.
     pub fn enter(
         &mut self,
@@ -285,6 +325,7 @@ impl<'a> Models<'a> {
         report: &Report,
         builds: [Duration; 2],
         error: f64,
+        verified: Verified,
         turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a,
     ) -> Result<()> {
         if let Ok(folder) = std::env::var("REPORTS") {
@@ -297,6 +338,7 @@ impl<'a> Models<'a> {
             temporaries: report.planned_bytes.to_string(),
             builds,
             error,
+            verified: Some(verified),
         };
         self.sides.push((side.to_owned(), measured, Box::new(turn)));
         Ok(())
@@ -329,6 +371,7 @@ impl<'a> Models<'a> {
             temporaries: temporaries.to_string(),
             builds: [first, second],
             error,
+            verified: None,
         };
         self.sides.push((
             name.to_owned(),
@@ -421,6 +464,10 @@ impl Measured {
                 seconds => format!("{:.2}", bytes as f64 / 1e12 / seconds),
             },
             format!("{:.1e}", self.error),
+            self.verified.map_or("-".to_owned(), |verified| ms(verified.time)),
+            self.verified.map_or("-".to_owned(), |verified| {
+                format!("{:.1}", verified.bytes as f64 / f64::from(1 << 20))
+            }),
         ]
     }
 }
@@ -442,6 +489,7 @@ macro_rules! model_side {
         $exec.launch($models.stream())?;
         $models.stream().synchronize()?;
         let error = $models.check(&side, &$read)?;
+        let verified = $models.verify(|stream| Ok($exec.verify(stream)?))?;
         drop($exec);
         let $operands = $make;
         let start = std::time::Instant::now();
@@ -449,7 +497,7 @@ macro_rules! model_side {
         let report = graph.report();
         let mut exec = graph.instantiate()?;
         let builds = [first, start.elapsed()];
-        $models.enter(&side, &report, builds, error, move |stream| Ok(exec.launch(stream)?))?;
+        $models.enter(&side, &report, builds, error, verified, move |stream| Ok(exec.launch(stream)?))?;
     }};
 }
 

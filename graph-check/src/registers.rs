@@ -16,7 +16,8 @@ struct ReadAccess<'c> {
 /// A store that a member elides.
 struct ElidedStore {
     member: usize,
-    memory: usize,
+    /// Its index among the accesses of the statement.
+    at: usize,
     /// The position of the later member that stores the value.
     stored_by: usize,
 }
@@ -66,7 +67,7 @@ impl Checker<'_> {
                     let name = self.name(member.statement);
                     refuse!(Registers, "nothing stores what {name} leaves out of `{memory}`");
                 };
-                elided_list.push(ElidedStore { member: position, memory: access.memory, stored_by });
+                elided_list.push(ElidedStore { member: position, at, stored_by });
             }
         }
         Ok(elided_list)
@@ -89,14 +90,13 @@ impl Checker<'_> {
         let in_registers = self.plan.places[access.memory].at == Storage::Registers(node);
         let mine = member.touches.get(at);
         let read = mine.and_then(|mine| mine.reads.as_ref());
-        // A value that an earlier member elided and that has not been stored since. If the touches of the read are
-        // unknown, this is not checked.
-        let space = |memory: usize| self.address_space(memory).0;
+        // A value that an earlier member elided, that has not been stored since, and that the read may touch. If the
+        // touches of the read are unknown, this is not checked.
         let lost = |earlier: usize| {
             let of = |one: &ElidedStore| {
                 one.member == earlier
                     && position <= one.stored_by
-                    && space(one.memory) == space(access.memory)
+                    && self.access_may_touch(&members[earlier], one.at, access, mine, true)
             };
             read.is_some() && members[earlier].lane == member.lane && elided_list.iter().any(of)
         };
@@ -137,25 +137,37 @@ impl Checker<'_> {
         touches: Option<&TouchedBytes>,
         only_writes: bool,
     ) -> bool {
-        let (space, base) = self.address_space(read.memory);
-        let mine = touches.and_then(|touches| touches.reads.as_ref());
         let accesses = self.source.statements[member.statement].accesses.iter().enumerate();
-        accesses.filter(|(_, access)| access.effect.writes() || !only_writes).any(|(at, access)| {
-            let (other, shift) = self.address_space(access.memory);
-            let (lo, hi) = (shift.saturating_add(access.lo), shift.saturating_add(access.hi));
-            if other != space || lo >= base.saturating_add(read.hi) || hi <= base.saturating_add(read.lo) {
-                return false;
-            }
-            let by = i128::from(base) - i128::from(shift);
-            let may_meet = |theirs: &Option<Vec<Span>>| {
-                theirs
-                    .as_ref()
-                    .zip(mine)
-                    .is_none_or(|(theirs, mine)| may_overlap(theirs, mine, by, BlockPairs::Any))
-            };
-            let theirs = member.touches.get(at);
-            theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
-        })
+        let mut wanted = accesses.filter(|(_, access)| access.effect.writes() || !only_writes);
+        wanted.any(|(at, _)| self.access_may_touch(member, at, read, touches, only_writes))
+    }
+
+    /// Like `may_touch`, for the access with this index.
+    fn access_may_touch(
+        &self,
+        member: &Member,
+        at: usize,
+        read: &Access,
+        touches: Option<&TouchedBytes>,
+        only_writes: bool,
+    ) -> bool {
+        let access = &self.source.statements[member.statement].accesses[at];
+        let (space, base) = self.address_space(read.memory);
+        let (other, shift) = self.address_space(access.memory);
+        let (lo, hi) = (shift.saturating_add(access.lo), shift.saturating_add(access.hi));
+        if other != space || lo >= base.saturating_add(read.hi) || hi <= base.saturating_add(read.lo) {
+            return false;
+        }
+        let by = i128::from(base) - i128::from(shift);
+        let mine = touches.and_then(|touches| touches.reads.as_ref());
+        let may_meet = |theirs: &Option<Vec<Span>>| {
+            theirs
+                .as_ref()
+                .zip(mine)
+                .is_none_or(|(theirs, mine)| may_overlap(theirs, mine, by, BlockPairs::Any))
+        };
+        let theirs = member.touches.get(at);
+        theirs.is_none_or(|theirs| may_meet(&theirs.writes) || !only_writes && may_meet(&theirs.reads))
     }
 
     /// Returns true if, in each block, the first member accesses all bytes that the second one writes in the memory

@@ -221,13 +221,14 @@ fn map(definition: &Definition, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<R
     Ok(range)
 }
 
-/// Returns the union of ranges: sorted, without overlaps.
+/// Returns the union of ranges: sorted, without overlaps. Ranges that only touch stay apart, because they may be different
+/// allocations, and the driver refuses a copy of two.
 pub(super) fn union(mut ranges: Vec<MemoryRange>) -> Vec<MemoryRange> {
     ranges.sort_unstable_by_key(|range| (range.device, range.address));
     let mut union: Vec<MemoryRange> = Vec::with_capacity(ranges.len());
     for range in ranges.into_iter().filter(|range| range.bytes > 0) {
         match union.last_mut() {
-            Some(last) if last.device == range.device && range.address <= last.address + last.bytes => {
+            Some(last) if last.device == range.device && range.address < last.address + last.bytes => {
                 last.bytes = last.bytes.max(range.address + range.bytes - last.address);
             }
             _ => union.push(range),
@@ -249,7 +250,8 @@ mod tests {
     fn ranges_are_joined() {
         let range = |address, bytes| MemoryRange { address, bytes, device: Some(Device::FIRST) };
         let pinned = MemoryRange { device: None, ..range(8, 8) };
-        let all = vec![range(16, 4), range(0, 8), range(8, 4), range(2, 2), range(40, 0), pinned];
-        assert_eq!(union(all), [pinned, range(0, 12), range(16, 4)]);
+        let all =
+            vec![range(16, 4), range(0, 8), range(8, 4), range(2, 2), range(11, 3), range(40, 0), pinned];
+        assert_eq!(union(all), [pinned, range(0, 8), range(8, 6), range(16, 4)]);
     }
 }
