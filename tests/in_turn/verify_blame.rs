@@ -14,6 +14,13 @@ unsafe extern "ptx-kernel" {
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
 }
 
+#[cuweave::kernels("tests/kernels/state.ptx")]
+unsafe extern "ptx-kernel" {
+    fn state_set(value: u32);
+    fn state_get(out: &mut [MaybeUninit<u32>; 1]);
+    fn odd_numbers(out: &mut [MaybeUninit<u32>; n], n: u32);
+}
+
 const N: u32 = 300;
 
 fn ramp(first: f32) -> Vec<f32> {
@@ -145,6 +152,46 @@ fn a_waiting_kernel_that_computes_otherwise_is_named() {
     if device.ctx.compute_capability().is_ok_and(|(major, _)| major >= 9) {
         let node = blamed(&verification);
         assert_eq!((names(node), node.rewriting), (vec!["only"], Rewriting::Waiting));
+    } else {
+        assert!(verification.is_equal(), "{verification}");
+    }
+    device.nothing_reported();
+}
+
+#[cuweave::graph]
+fn stored(value: u32) {
+    state_set[(1, 1)](value);
+}
+
+#[cuweave::graph]
+fn with_a_table(n: u32, value: &mut [u32; 1], out: &mut [u32; n]) {
+    state_get[(1, 1)](&mut value);
+    let odd = odd_numbers[per_item(n)](&mut out, n);
+}
+
+/// A file with variables has both forms of kernels that only read a table, and one of those that share a variable.
+#[test]
+fn a_kernel_with_a_table_is_compared_as_written() {
+    let device = alone();
+    let (mut value, mut out) = (device.zeros::<u32>(1), device.zeros::<u32>(8));
+    {
+        let mut store = stored(&device.ctx, 41).expect("a graph").instantiate().expect("an exec");
+        store.launch(&device.stream).expect("a launch");
+        let graph = with_a_table(&device.ctx, 8, &mut value, &mut out).expect("a graph");
+        let mut exec = graph.instantiate().expect("an exec");
+        let verification = exec.verify(&device.stream).expect("a verification");
+        assert!(verification.is_equal(), "{verification}");
+        exec.launch(&device.stream).expect("a launch");
+    }
+    assert_eq!(device.download(&value), [41], "the verification sees the variable of the launches");
+    assert_eq!(device.download(&out), [1, 3, 5, 7, 1, 3, 5, 7]);
+    // Nothing uses the file any more, so it is loaded again.
+    let _changed = ChangedCode::new("griddepcontrol.wait", "shl.b32 \t%r6, %r1, 2", "shl.b32 \t%r6, %r1, 3");
+    let graph = with_a_table(&device.ctx, 8, &mut value, &mut out).expect("a graph");
+    let mut exec = graph.instantiate().expect("an exec");
+    let verification = exec.verify(&device.stream).expect("a verification");
+    if device.ctx.compute_capability().is_ok_and(|(major, _)| major >= 9) {
+        assert_eq!(names(blamed(&verification)), ["odd"]);
     } else {
         assert!(verification.is_equal(), "{verification}");
     }

@@ -114,7 +114,8 @@ impl Module {
             return Ok(module);
         }
         let variables_in = find(form.other()).filter(|other| other.has_state());
-        if let Some(other) = variables_in.as_ref().filter(|other| !other.splits()) {
+        // Machine code has no other form.
+        if let Some(other) = variables_in.as_ref().filter(|other| other.text.is_none()) {
             return Ok(other.clone());
         }
         loaded.retain(|known| known.module.strong_count() > 0);
@@ -126,6 +127,7 @@ impl Module {
             text,
             form,
             variables_in,
+            elsewhere: Mutex::default(),
             parts: Mutex::default(),
             driver,
             ctx: ctx.clone(),
@@ -193,9 +195,11 @@ pub(crate) struct LoadedModule {
     /// Its properties. `None` if it is not parsed.
     text: Option<PtxText>,
     form: TextForm,
-    /// The module of the other form, if that was loaded first and the file has variables. It has all kernels that use
-    /// them.
+    /// The module of the other form, if that was loaded first and the file has variables. Its kernels are launched
+    /// wherever kernels share a variable that one of them writes.
     variables_in: Option<Arc<LoadedModule>>,
+    /// The requested kernels of that module.
+    elsewhere: Mutex<BTreeSet<&'static str>>,
     parts: Mutex<Vec<LoadedPart>>,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
@@ -226,10 +230,7 @@ impl LoadedModule {
         let names: Vec<String> = entries.iter().map(|entry| entry.name.clone()).collect();
         match names.is_empty() {
             true => self.part("", &[]).map(drop),
-            false => {
-                let mut own = names.iter().filter(|name| self.other_with(name).is_none());
-                own.try_for_each(|name| self.part(name, &names).map(drop))
-            }
+            false => names.iter().try_for_each(|name| self.part(name, &names).map(drop)),
         }
     }
 
@@ -245,18 +246,13 @@ impl LoadedModule {
         self.text.as_ref().is_none_or(|text| text.has_state)
     }
 
-    /// Returns true if some kernels can be loaded apart from the file's variables.
-    fn splits(&self) -> bool {
-        self.text.as_ref().is_some_and(|text| !text.independent.is_empty())
-    }
-
-    /// Returns the other module that has this kernel, since it uses variables of the file.
+    /// Returns the other module, if this kernel is one of those that were requested of it.
     fn other_with(&self, kernel: &str) -> Option<&Arc<LoadedModule>> {
-        let apart = self.text.as_ref().is_some_and(|text| text.independent.contains_key(kernel));
-        self.variables_in.as_ref().filter(|_| !apart)
+        let elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        self.variables_in.as_ref().filter(|_| elsewhere.contains(kernel))
     }
 
-    /// Returns the module that has the file's variables: `module`, or that of the other form.
+    /// Returns the module that has the variables that kernels share: `module`, or that of the other form.
     pub fn with_variables(module: &Arc<LoadedModule>) -> &Arc<LoadedModule> {
         module.variables_in.as_ref().unwrap_or(module)
     }
@@ -322,7 +318,7 @@ impl LoadedModule {
     ) {
         let missing = |entry: &&str| {
             let known = text.entries.iter().any(|known| known.name == *entry);
-            known && self.other_with(entry).is_none() && !parts.iter().any(|part| part.kernels.has(entry))
+            known && !parts.iter().any(|part| part.kernels.has(entry))
         };
         let mut wanted: Vec<&str> = expected.iter().map(String::as_str).filter(missing).collect();
         wanted.push(name);
@@ -350,16 +346,19 @@ impl LoadedModule {
         }
     }
 
-    /// Returns a kernel's function. Checks it against its declaration on first use. `expected` names the
-    /// kernels that are likely to be needed next.
+    /// Returns a kernel's function. Checks it against its declaration on first use. `shares_state` is true for a
+    /// kernel that shares a variable which some kernel writes. `expected` names the kernels that are likely to be needed
+    /// next.
     pub fn function(
         &self,
         name: &'static str,
         params: &[Param],
+        shares_state: bool,
         expected: &[String],
     ) -> Result<FunctionInfo> {
-        if let Some(other) = self.other_with(name) {
-            return other.function(name, params, expected);
+        if let Some(other) = self.variables_in.as_ref().filter(|_| shares_state) {
+            self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+            return other.function(name, params, shares_state, expected);
         }
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {

@@ -241,7 +241,7 @@ impl Modules {
                 entry.insert(kernel.module.load(self.driver, ctx, TextForm::for_edges(&self.programmatic))?)
             }
         };
-        let info = module.function(kernel.entry, kernel.params, &self.expected)?;
+        let info = module.function(kernel.entry, kernel.params, kernel.shares_state(), &self.expected)?;
         if std::ptr::eq(kernel.module, &INTERNAL) {
             let internal = module.clone();
             let here = self.loaded.iter().filter(|((other, _), _)| *other == device);

@@ -3,8 +3,8 @@
 //! - If launches may overlap, every kernel that can do so executes `griddepcontrol.wait` first. This rewritten
 //!   text is loaded instead of the file; it has the same variables. If the driver rejects it, the file itself
 //!   is loaded.
-//! - The kernels that use variables of their file are loaded in only one form at a time, the first that is requested,
-//!   because launches share the variables.
+//! - Kernels that share a variable of their file, which one of them writes, are loaded in only one form at a time, the
+//!   first that is requested.
 
 use std::sync::{Arc, OnceLock};
 
