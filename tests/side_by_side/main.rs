@@ -32,6 +32,7 @@ mod outside;
 mod parts;
 mod parts_random;
 mod paths;
+mod pinned_launches;
 mod plans;
 mod pointers;
 mod recall;

@@ -28,6 +28,7 @@ pub(crate) use arguments::answers::BodyEvaluator;
 pub use arguments::body::{Body, Sets};
 pub(crate) use arguments::checks::{
     apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
+    check_pinned_launches,
 };
 pub(crate) use arguments::devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};
 pub use arguments::given::{ArgumentReader, CalledItem, LaunchedItem};

@@ -152,7 +152,6 @@ impl Program {
                 Some((_, None)) => return Err(self.by_value_error(&site, argument)),
                 Some((view, Some(mode))) => {
                     let access = self.access(&site, &view, mode)?;
-                    self.check_device_memory(&site, access.buffer, kernel.name)?;
                     accesses.push(access);
                     self.check_parameter(&site, argument, Some(mode), kernel, name, kind)?;
                     let (element, name) = self.element(access.buffer);

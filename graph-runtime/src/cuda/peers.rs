@@ -59,6 +59,16 @@ impl Driver {
         }
     }
 
+    /// Returns the address at which work of the current context reaches host memory.
+    pub fn device_pointer(&self, address: u64) -> Outcome<u64> {
+        // CU_POINTER_ATTRIBUTE_DEVICE_POINTER
+        const DEVICE_POINTER: u32 = 3;
+        let mut found = 0u64;
+        let data = (&raw mut found).cast();
+        call!(self, cuPointerGetAttribute(data, DEVICE_POINTER, address))?;
+        Ok(found)
+    }
+
     /// Returns the memory pool that contains an address. 0 if none does.
     fn pool_of(&self, address: u64) -> usize {
         let mut pool = 0usize;

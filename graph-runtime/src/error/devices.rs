@@ -54,6 +54,14 @@ pub enum DeviceFault {
         /// The reason.
         reason: Inaccessible,
     },
+    /// A kernel takes pinned memory, which its device does not reach at the host's address.
+    #[non_exhaustive]
+    NotMapped {
+        /// The launch.
+        at: SourceLocation,
+        /// The argument.
+        buffer: SourceLocation,
+    },
     /// An output is in memory of another device than the first.
     #[non_exhaustive]
     Output {
@@ -169,6 +177,12 @@ impl fmt::Display for DeviceFault {
                 }?;
                 write!(f, "\n  = help: copy it to a buffer of device {device} first")
             }
+            DeviceFault::NotMapped { at, buffer } => write!(
+                f,
+                "{at} takes `{}`, which is pinned memory that its device does not reach at the host's address\n  \
+                    = help: copy it to a device buffer first",
+                buffer.name
+            ),
             DeviceFault::Output { at, device } => write!(
                 f,
                 "{at} is an output in memory of device {device}: outputs must be in memory of the graph's first device"

@@ -19,7 +19,7 @@ use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
     Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
     apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
-    check_recursion, flattened, plan,
+    check_pinned_launches, check_recursion, flattened, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -116,6 +116,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let mappings: Vec<BufferId> = mapped.map(|(buffer, _)| buffer).collect();
     let peers = Peers::find(program, driver, &contexts, &operands)?;
     driver.enter(Context::from_cudarc(ctx))?;
+    check_pinned_launches(driver, program, 0, &operands)?;
 
     let limits: Result<Vector<Device, DeviceLimits>> =
         contexts.iter().map(|ctx| DeviceLimits::query(driver, ctx)).collect();

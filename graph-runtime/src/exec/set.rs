@@ -20,7 +20,7 @@ use crate::build::annotate;
 use crate::build::{
     Aliases, Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated,
     check_host_statements, check_member, check_moved_ranges, check_new_overlap, check_operands,
-    check_same_devices,
+    check_pinned_launches, check_same_devices,
 };
 use crate::context;
 use crate::error::{
@@ -286,6 +286,7 @@ impl Core {
             operand.hints = old.hints.clone();
         }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
+        check_pinned_launches(core.definition.driver, core.definition.program(), first, &new)?;
         core.check_new_devices(first, &new)?;
         core.check_new_aliases(first, &new)?;
         if core.built.state.hosts.has_statements() {

@@ -67,9 +67,7 @@ pub(super) fn launch_argument(
             _ => Ok(None),
         };
     };
-    let access = lowering.program.access(&view, mode, inner.span());
-    reject_pinned(lowering, &access, argument, kernel)?;
-    Ok(Some(access))
+    Ok(Some(lowering.program.access(&view, mode, inner.span())))
 }
 
 /// Returns the view that an expression without `&` denotes. None for a scalar, including a bare field of a

@@ -215,7 +215,17 @@ fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> 
         reject_outer_buffer(lowering, argument, view.buffer)?;
         return Ok(PassedArgument::Moved(lowering.program.access(&view, Mode::ReadWrite, argument.span())));
     }
-    Ok(launch_argument(lowering, argument, callee)?.map_or(PassedArgument::Scalar, PassedArgument::Borrowed))
+    let Some(access) = launch_argument(lowering, argument, callee)? else {
+        return Ok(PassedArgument::Scalar);
+    };
+    let buffer = lowering.program.buffer(access.access.buffer);
+    if buffer.origin.is_pinned() {
+        let message =
+            format!("`{}` is pinned host memory, which calls of graph functions do not take", buffer.name);
+        let help = format!("`copy` it to or from a device buffer, or write what `{callee}` does here");
+        return Err(lowering.refuse(argument, &message, &help));
+    }
+    Ok(PassedArgument::Borrowed(access))
 }
 
 /// Lowers a borrowed field of a record, or a borrowed element of a field. rustc decides if it is a buffer,

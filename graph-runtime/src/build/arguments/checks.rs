@@ -5,6 +5,8 @@
 //! bound to its arguments. [`check_moved_ranges`] and [`check_new_overlap`] repeat the part that a setter can
 //! invalidate.
 
+use std::collections::BTreeSet;
+
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
     Access, BufferId, DimId, Origin, Program, Statement, StatementId, StatementKind, View,
@@ -14,8 +16,8 @@ use cuweave_core::settable_bounds::SetterEffects;
 use crate::bind::{Operand, Prologue, RangedHint};
 use crate::cuda::Driver;
 use crate::error::{
-    Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, SourceLocation, at_attribute,
-    at_buffer, at_statement,
+    DeviceFault, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, SourceLocation,
+    at_attribute, at_buffer, at_statement,
 };
 
 use super::devices::Contexts;
@@ -232,6 +234,35 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
                 _ => ManagedFault::NotForHost { buffer: buffer.name.to_string() },
             };
             return Err(Error::ManagedArgument { at: at_statement(program, id), fault });
+        }
+    }
+    Ok(())
+}
+
+/// Checks that kernels reach the pinned memory that they take at its host address, as on all devices with unified
+/// addressing. `operands` are bound to the buffers from `first` on.
+pub(crate) fn check_pinned_launches(
+    driver: &Driver,
+    program: &Program,
+    first: usize,
+    operands: &[Operand],
+) -> Result<()> {
+    let mut checked = BTreeSet::new();
+    if operands.iter().all(|operand| operand.kind != MemoryKind::Pinned) {
+        return Ok(());
+    }
+    for (id, statement) in program.statements.enumerate() {
+        if !matches!(statement.kind, StatementKind::Launch(_)) {
+            continue;
+        }
+        for access in statement.accesses.iter() {
+            let operand = access.buffer.index().checked_sub(first).and_then(|at| operands.get(at));
+            let Some(&Operand { address, kind: MemoryKind::Pinned, .. }) = operand else { continue };
+            if checked.insert(access.buffer) && driver.device_pointer(address) != Ok(address) {
+                let at = *at_statement(program, id);
+                let buffer = *at_buffer(program, access.buffer);
+                return Err(Error::Devices(Box::new(DeviceFault::NotMapped { at, buffer })));
+            }
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Kernels do not take pinned host memory.
+//! Calls of graph functions do not take pinned host memory.
 
 use cuweave::prelude::*;
 
@@ -8,8 +8,13 @@ unsafe extern "ptx-kernel" {
 }
 
 #[cuweave::graph]
+fn copied(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+    copy_to[per_item(n)](&x, &mut out, n);
+}
+
+#[cuweave::graph]
 fn f(n: u32, p: &Pinned<[f32; n]>, out: &mut [f32; n]) {
-    copy_to[per_item(n)](&p, &mut out, n); //~ CW001
+    copied(n, &p, &mut out); //~ CW001
 }
 
 fn main() {}
