@@ -100,6 +100,33 @@ fn forgotten() {
     silent();
 }
 
+#[cuweave::graph(devices = 2)]
+fn reached(n: u32, there: &mut Pinned<[f32; n]>) {
+    scale[per_item(n)](&mut there, 2.0, n);
+    #[on(1)]
+    scale[per_item(n)](&mut there, 5.0, n);
+}
+
+#[test]
+fn kernels_of_both_devices_reach_it() {
+    with_devices("pinned::kernels", 2, &[("CUWEAVE_SIM_PEERS", "none")]);
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn kernels() {
+    let contexts = contexts();
+    let streams = streams(&contexts);
+    let mut there = pinned(&contexts[1], 1.0);
+    let mut exec = reached(&contexts, N, &mut there).expect("it builds").instantiate().expect("an exec");
+    let verification = exec.verify(&streams[0]).expect("a verification");
+    assert!(verification.is_equal(), "{verification}");
+    exec.launch(&streams[0]).expect("it launches");
+    drop(exec);
+    assert_eq!(there.as_slice().expect("elements"), times(10.0, 1.0, 0.0));
+    silent();
+}
+
 #[test]
 fn pinned_memory_of_another_context_is_refused_with_a_way_out() {
     with_devices("pinned::refused", 3, &[]);

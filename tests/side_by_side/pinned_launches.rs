@@ -44,8 +44,10 @@ fn kernels_read_and_write_pinned_memory() {
     exec.launch(&device.stream).expect("a launch");
     let seen = exec.args().to.as_slice().expect("elements").to_vec();
     assert_eq!(seen, [times(1.5), times(3.0)].concat());
-    // Another buffer.
-    exec.set_from(&other).expect("it is set");
+    // Another buffer, by a thread without a current context.
+    std::thread::scope(|scope| {
+        scope.spawn(|| exec.set_from(&other)).join().expect("it ends").expect("it is set")
+    });
     exec.launch(&device.stream).expect("a launch");
     drop(exec);
     assert_eq!(device.download(&x), times(23.0));

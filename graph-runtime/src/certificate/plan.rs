@@ -128,7 +128,8 @@ impl CertificateBuilder<'_> {
     /// Returns the devices that can access a buffer. Empty if all can.
     fn devices(&self, buffer: BufferId) -> Vec<u32> {
         let (definition, operand) = (self.definition, self.operands.get(buffer.index()));
-        if operand.is_some_and(|operand| operand.managed_state().is_some()) {
+        let is_pinned = definition.program().buffers[buffer].origin.is_pinned();
+        if is_pinned || operand.is_some_and(|operand| operand.managed_state().is_some()) {
             return Vec::new();
         }
         let own = definition.program().device_of(buffer).or_else(|| operand?.device);

@@ -116,7 +116,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let mappings: Vec<BufferId> = mapped.map(|(buffer, _)| buffer).collect();
     let peers = Peers::find(program, driver, &contexts, &operands)?;
     driver.enter(Context::from_cudarc(ctx))?;
-    check_pinned_launches(driver, program, 0, &operands)?;
+    check_pinned_launches(driver, Context::from_cudarc(ctx), program, 0, &operands)?;
 
     let limits: Result<Vector<Device, DeviceLimits>> =
         contexts.iter().map(|ctx| DeviceLimits::query(driver, ctx)).collect();

@@ -286,7 +286,8 @@ impl Core {
             operand.hints = old.hints.clone();
         }
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
-        check_pinned_launches(core.definition.driver, core.definition.program(), first, &new)?;
+        let definition = &core.definition;
+        check_pinned_launches(definition.driver, definition.context, definition.program(), first, &new)?;
         core.check_new_devices(first, &new)?;
         core.check_new_aliases(first, &new)?;
         if core.built.state.hosts.has_statements() {

@@ -14,7 +14,7 @@ use cuweave_core::ir::{
 use cuweave_core::settable_bounds::SetterEffects;
 
 use crate::bind::{Operand, Prologue, RangedHint};
-use crate::cuda::Driver;
+use crate::cuda::{Context, Driver};
 use crate::error::{
     DeviceFault, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, SourceLocation,
     at_attribute, at_buffer, at_statement,
@@ -243,14 +243,16 @@ pub(crate) fn check_host_statements(program: &Program, first: usize, operands: &
 /// addressing. `operands` are bound to the buffers from `first` on.
 pub(crate) fn check_pinned_launches(
     driver: &Driver,
+    context: Context,
     program: &Program,
     first: usize,
     operands: &[Operand],
 ) -> Result<()> {
-    let mut checked = BTreeSet::new();
     if operands.iter().all(|operand| operand.kind != MemoryKind::Pinned) {
         return Ok(());
     }
+    driver.enter(context)?;
+    let mut checked = BTreeSet::new();
     for (id, statement) in program.statements.enumerate() {
         if !matches!(statement.kind, StatementKind::Launch(_)) {
             continue;
