@@ -236,7 +236,7 @@ struct Measured {
 
 type Turn<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
 
-/// What a verification took.
+/// The time and the memory of a verification.
 #[derive(Clone, Copy)]
 pub struct Verified {
     time: Duration,

@@ -78,7 +78,7 @@ fn launched(device: &Device, Program { mut exec, arguments }: Program) -> Vec<Ve
 fn every_form_is_equal_to_its_statements() {
     let device = alone();
     let (mut compared, mut rewritten) = (0, 0);
-    // In program 257 a store to an argument is left out while another argument is read.
+    // In program 257 a store to an argument is elided while another argument is read.
     for seed in (0..device.scaled(300, 24)).chain([257]) {
         for form in FORMS {
             let Program { mut exec, .. } = program(&device, seed, form);

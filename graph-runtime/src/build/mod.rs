@@ -30,7 +30,9 @@ pub(crate) use arguments::checks::{
     apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
     check_pinned_launches,
 };
-pub(crate) use arguments::devices::{Contexts, Peers, check_allocated, check_devices, check_same_devices};
+pub(crate) use arguments::devices::{
+    Contexts, Peers, check_allocated, check_devices, check_same_devices, memory_device,
+};
 pub use arguments::given::{ArgumentReader, CalledItem, LaunchedItem};
 pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, ScalarValue};
 pub(crate) use arguments::recursion::check_recursion;

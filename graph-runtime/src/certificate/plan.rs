@@ -10,7 +10,7 @@ use cuweave_core::ir::{BufferId, Device, Origin, StatementId, StatementKind};
 use cuweave_core::operation::{BufferPlacement, MemoryId, Operation, OperationId, OperationKind};
 use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
-use crate::build::is_one_node;
+use crate::build::{is_one_node, memory_device};
 use crate::cuda;
 use crate::kernels::{ENTRY, LaunchRecord};
 use crate::statements::StatementRecordExt;
@@ -128,12 +128,10 @@ impl CertificateBuilder<'_> {
     /// Returns the devices that can access a buffer. Empty if all can.
     fn devices(&self, buffer: BufferId) -> Vec<u32> {
         let (definition, operand) = (self.definition, self.operands.get(buffer.index()));
-        let is_pinned = definition.program().buffers[buffer].origin.is_pinned();
-        if is_pinned || operand.is_some_and(|operand| operand.managed_state().is_some()) {
+        if operand.is_some_and(|operand| operand.managed_state().is_some()) {
             return Vec::new();
         }
-        let own = definition.program().device_of(buffer).or_else(|| operand?.device);
-        let Some(own) = own else { return Vec::new() };
+        let Some(own) = memory_device(definition.program(), buffer, self.operands) else { return Vec::new() };
         let same = |device: &Device| *definition.contexts[*device] == *definition.contexts[own];
         let devices = definition
             .contexts

@@ -347,8 +347,8 @@ impl LoadedModule {
     }
 
     /// Returns a kernel's function. Checks it against its declaration on first use. `shares_state` is true for a
-    /// kernel that shares a variable which some kernel writes. `expected` names the kernels that are likely to be needed
-    /// next.
+    /// kernel that shares a variable which some kernel writes. `expected` names the kernels that are likely to be
+    /// needed next.
     pub fn function(
         &self,
         name: &'static str,

@@ -72,8 +72,8 @@ const ROWS: i32 = 32;
 /// The number of kernels.
 pub const KERNELS: u32 = 19;
 
-/// Launches the kernel with this number, in one of two configurations. It writes `x`, and some kernels also `y`. It reads
-/// `p`, and some also `q`. `none` is for parameters that Triton adds and the kernel does not use.
+/// Launches the kernel with this number, in one of two configurations. It writes `x`, and some kernels also `y`. It
+/// reads `p`, and some also `q`. `none` is for parameters that Triton adds and the kernel does not use.
 pub fn launch(b: &mut Builder<'_>, kernel: u32, wide: bool, [x, y, p, q]: [Handle; 4], none: Handle) {
     let (n, of) = (N as i32, if wide { (4, 256) } else { (8, 128) });
     let square = ((2, 2), (16, 16));

@@ -5,8 +5,6 @@
 //! bound to its arguments. [`check_moved_ranges`] and [`check_new_overlap`] repeat the part that a setter can
 //! invalidate.
 
-use std::collections::BTreeSet;
-
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
     Access, BufferId, DimId, Origin, Program, Statement, StatementId, StatementKind, View,
@@ -248,23 +246,19 @@ pub(crate) fn check_pinned_launches(
     first: usize,
     operands: &[Operand],
 ) -> Result<()> {
-    if operands.iter().all(|operand| operand.kind != MemoryKind::Pinned) {
-        return Ok(());
-    }
-    driver.enter(context)?;
-    let mut checked = BTreeSet::new();
-    for (id, statement) in program.statements.enumerate() {
-        if !matches!(statement.kind, StatementKind::Launch(_)) {
+    for (at, operand) in (first..).zip(operands).filter(|(_, operand)| operand.kind == MemoryKind::Pinned) {
+        driver.enter(context)?;
+        if driver.device_pointer(operand.address) == Ok(operand.address) {
             continue;
         }
-        for access in statement.accesses.iter() {
-            let operand = access.buffer.index().checked_sub(first).and_then(|at| operands.get(at));
-            let Some(&Operand { address, kind: MemoryKind::Pinned, .. }) = operand else { continue };
-            if checked.insert(access.buffer) && driver.device_pointer(address) != Ok(address) {
-                let at = *at_statement(program, id);
-                let buffer = *at_buffer(program, access.buffer);
-                return Err(Error::Devices(Box::new(DeviceFault::NotMapped { at, buffer })));
-            }
+        let buffer = BufferId::new(at);
+        let takes = |statement: &Statement| {
+            let launches = matches!(statement.kind, StatementKind::Launch(_));
+            launches && statement.accesses.iter().any(|access| access.buffer == buffer)
+        };
+        if let Some((id, _)) = program.statements.enumerate().find(|(_, statement)| takes(statement)) {
+            let (at, buffer) = (*at_statement(program, id), *at_buffer(program, buffer));
+            return Err(Error::Devices(Box::new(DeviceFault::NotMapped { at, buffer })));
         }
     }
     Ok(())

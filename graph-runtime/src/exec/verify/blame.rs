@@ -4,7 +4,7 @@
 //! cause is the first node after whose undoing the difference is gone. It is found by bisection, with a graph for each
 //! step.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::operation::{Operation, OperationKind};
@@ -97,22 +97,25 @@ fn stores(core: &Core, node: &Candidate, found: &FoundDifference) -> Vec<StoreIn
     let Definition { dims, .. } = &core.definition;
     let program = core.definition.program();
     let (mut direct, mut others) = (Vec::new(), Vec::new());
+    // A batch has many launches of one kernel, whose file is read once.
+    let mut known = BTreeMap::new();
     for &id in &node.statements {
         let StatementKind::Launch(launch) = &core.built.state.records[id] else { continue };
-        let accesses = program.statements[id].accesses.iter();
-        for (access, sites) in accesses.zip(stores_of(launch.kernel)) {
+        let key = std::ptr::from_ref(launch.kernel).addr();
+        let sites: &Vec<_> = known.entry(key).or_insert_with(|| stores_of(launch.kernel));
+        for (access, sites) in program.statements[id].accesses.iter().zip(sites) {
             if !access.mode.writes() {
                 continue;
             }
             let is_direct =
                 access.buffer == found.buffer && (dims[access.lo]..dims[access.hi]).contains(&found.element);
             let listed = if is_direct { &mut direct } else { &mut others };
-            listed.extend(sites.into_iter().map(|site| StoreInstruction {
+            listed.extend(sites.iter().map(|site| StoreInstruction {
                 statement: *at_statement(program, id),
                 buffer: at_buffer(program, access.buffer).name,
                 file: launch.kernel.module.path().to_owned(),
                 line: site.line,
-                text: site.text,
+                text: site.text.clone(),
             }));
         }
     }

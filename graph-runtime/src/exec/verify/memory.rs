@@ -221,8 +221,8 @@ fn map(definition: &Definition, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<R
     Ok(range)
 }
 
-/// Returns the union of ranges: sorted, without overlaps. Ranges that only touch stay apart, because they may be different
-/// allocations, and the driver refuses a copy of two.
+/// Returns the union of ranges: sorted, without overlaps. Ranges that only touch stay apart, because they may be
+/// different allocations, and the driver refuses a copy of two.
 pub(super) fn union(mut ranges: Vec<MemoryRange>) -> Vec<MemoryRange> {
     ranges.sort_unstable_by_key(|range| (range.device, range.address));
     let mut union: Vec<MemoryRange> = Vec::with_capacity(ranges.len());

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-use cuweave_core::index::Index;
 use cuweave_core::ir::{BufferId, Device, Origin};
 
 use crate::bind::HandedOutput;
-use crate::build::{Body, DuplicateForm, DuplicateGraph};
+use crate::build::{Body, DuplicateForm, DuplicateGraph, memory_device};
 use crate::cuda::{Failure, Stream};
 use crate::error::Result;
 use crate::exec::core::Core;
@@ -103,10 +102,7 @@ fn compared(core: &Core, written: &DuplicateGraph, other: Option<&DuplicateGraph
         let element = u64::from(declared.element);
         let (lo, hi) = (definition.dims[access.lo], definition.dims[access.hi]);
         let address = core.built.state.bases[access.buffer] + lo * element;
-        let device = match declared.origin.is_pinned() {
-            true => None,
-            false => core.operands.list[access.buffer.index()].device,
-        };
+        let device = memory_device(program, access.buffer, &core.operands.list);
         let range = MemoryRange { address, bytes: hi.saturating_sub(lo) * element, device };
         accessed.entry(access.buffer).or_default().push(range);
     }
