@@ -116,7 +116,7 @@ pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
     AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopIterations,
-    Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, context,
+    Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, Variable, context,
 };
 
 #[cfg(feature = "blas")]

@@ -23,7 +23,7 @@ macro_rules! error_codes {
             CW204 cw204 Error "the order has a cycle";
             CW205 cw205 Error "written through an argument that is borrowed shared";
             CW206 cw206 Error "`#[after]` names no node";
-            CW301 cw301 Error "no such kernel in the PTX";
+            CW301 cw301 Error "no such kernel or variable in the PTX";
             CW302 cw302 Error "the number of parameters differs";
             CW303 cw303 Error "a parameter is of another kind";
             CW304 cw304 Error "declared read-only but the PTX writes through it";

@@ -24,6 +24,7 @@ use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, parameters};
 use crate::prelude_words::use_prelude_words;
 use crate::proof;
 use crate::report::Report;
+use crate::variables::DeclaredVariable;
 
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -44,11 +45,15 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     };
     check_block_head(&block, &mut report);
     let image = KernelFile::read(attribute, &mut report);
-    let mut functions = Vec::new();
+    let (mut functions, mut variables) = (Vec::new(), Vec::new());
     for item in &block.items {
         match item {
             ForeignItem::Fn(function) => functions.push(DeclaredKernel::new(function, &mut report)),
-            other => report.error(other.span(), Code::CW001, "only functions are kernels", &[], None),
+            ForeignItem::Static(variable) => variables.push(DeclaredVariable::new(variable, &mut report)),
+            other => {
+                let message = "a block of kernels has functions and statics only";
+                report.error(other.span(), Code::CW001, message, &[], None);
+            }
         }
     }
     let declared: Vec<proof::KernelToCheck<'_>> = functions
@@ -62,15 +67,69 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
             }
         })
         .collect();
-    let checked = proof::check(&image, &declared, &mut report);
-    let items: Vec<KernelItemCode> =
-        functions.iter().zip(&checked).map(|(declared, checked)| declared.expand(checked.as_ref())).collect();
+    let checked = proof::check(&image, &declared, &mut variables, &mut report);
+    let items: Vec<KernelItemCode> = {
+        let entries: Vec<&str> = variables.iter().map(|variable| variable.entry.as_str()).collect();
+        let checked = functions.iter().zip(&checked);
+        checked.map(|(declared, checked)| declared.expand(checked.as_ref(), &entries)).collect()
+    };
     functions
         .iter()
         .for_each(|declared| expanded_names::add(&declared.function.sig.ident.to_string(), ItemKind::Kernel));
-    let (unsafe_block, module) = (unsafe_block(&block), module(&image, &items));
+    let written = written(&variables, &checked);
+    let variables = variable_items(&functions, &variables, &mut report);
+    let (unsafe_block, module) = (unsafe_block(&block), module(&image, &items, &written));
     let errors = report.into_tokens();
-    quote!(#errors #unsafe_block #module #words)
+    quote!(#errors #unsafe_block #module #variables #words)
+}
+
+/// Returns the names of the variables that a kernel of the block may write.
+fn written<'v>(variables: &'v [DeclaredVariable<'_>], checked: &[Option<CheckedKernel>]) -> Vec<&'v str> {
+    let entries = variables.iter().map(|variable| variable.entry.as_str());
+    let writes = |kernel: &Option<CheckedKernel>, entry: &str| {
+        kernel.as_ref().is_none_or(|kernel| kernel.hidden.writes.iter().any(|name| name == entry))
+    };
+    entries.filter(|entry| checked.iter().any(|kernel| writes(kernel, entry))).collect()
+}
+
+/// Generates the statics of a block's module variables.
+fn variable_items(
+    functions: &[DeclaredKernel<'_>],
+    variables: &[DeclaredVariable<'_>],
+    report: &mut Report,
+) -> TokenStream {
+    let is_conditional =
+        |kernel: &&DeclaredKernel<'_>| kernel.function.attrs.iter().any(|one| one.path().is_ident("cfg"));
+    let kernel = functions.iter().find(|kernel| !is_conditional(kernel)).or(functions.first());
+    match (kernel, variables.first()) {
+        (Some(kernel), _) => {
+            variables.iter().map(|variable| variable.expand(&kernel.function.sig.ident)).collect()
+        }
+        (None, None) => TokenStream::new(),
+        (None, Some(variable)) => {
+            let note = "each block loads its own module, so only the kernels of this block would use it";
+            let help = Some("declare the kernels that use it in the same block");
+            let message = format!("`{}` stands in a block without kernels", variable.entry);
+            report.error(variable.span(), Code::CW001, &message, &[note.into()], help);
+            TokenStream::new()
+        }
+    }
+}
+
+/// Returns the name of an item in the PTX: that in `#[link_name = ".."]`, or else its own.
+pub fn linked_name(attributes: &[Attribute], name: &Ident, report: &mut Report) -> String {
+    let linked = attributes.iter().find(|attribute| attribute.path().is_ident("link_name"));
+    let linked = linked.and_then(|attribute| match &attribute.meta {
+        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }), .. }) => {
+            Some(name.value())
+        }
+        _ => {
+            let help = Some("write `#[link_name = \"_Z6kernelPfi\"]`");
+            report.error(attribute.span(), Code::CW001, "`link_name` is given no name", &[], help);
+            None
+        }
+    });
+    linked.unwrap_or_else(|| proof::without_raw_prefix(name))
 }
 
 /// Generates an empty block with the user's `unsafe` token, which the lint `unsafe_code` must see, and the
@@ -134,22 +193,12 @@ struct DeclaredKernel<'b> {
 
 impl<'b> DeclaredKernel<'b> {
     fn new(function: &'b ForeignItemFn, report: &mut Report) -> DeclaredKernel<'b> {
-        let linked = function.attrs.iter().find(|attribute| attribute.path().is_ident("link_name"));
-        let entry = linked.and_then(|attribute| match &attribute.meta {
-            Meta::NameValue(MetaNameValue {
-                value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }), ..
-            }) => Some(name.value()),
-            _ => {
-                let help = Some("write `#[link_name = \"_Z6kernelPfi\"]`");
-                report.error(attribute.span(), Code::CW001, "`link_name` is given no name", &[], help);
-                None
-            }
-        });
-        let entry = entry.unwrap_or_else(|| proof::without_raw_prefix(&function.sig.ident));
+        let entry = linked_name(&function.attrs, &function.sig.ident, report);
         DeclaredKernel { function, entry, parameters: parameters(function, report) }
     }
 
-    fn expand(&self, checked: Option<&CheckedKernel>) -> KernelItemCode {
+    /// `variables` are those that the block declares.
+    fn expand(&self, checked: Option<&CheckedKernel>, variables: &[&str]) -> KernelItemCode {
         let DeclaredKernel { function, parameters, .. } = self;
         let name = &function.sig.ident;
         let attributes = function.attrs.iter().filter(|attribute| {
@@ -169,10 +218,10 @@ impl<'b> DeclaredKernel<'b> {
             #[derive(Clone, Copy, Debug)]
             #visibility struct #name {}
         };
-        KernelItemCode { definition, implementation: self.implementation(checked) }
+        KernelItemCode { definition, implementation: self.implementation(checked, variables) }
     }
 
-    fn implementation(&self, checked: Option<&CheckedKernel>) -> TokenStream {
+    fn implementation(&self, checked: Option<&CheckedKernel>, variables: &[&str]) -> TokenStream {
         let DeclaredKernel { function, entry, parameters } = self;
         let name = &function.sig.ident;
         let text = proof::without_raw_prefix(name);
@@ -195,7 +244,7 @@ impl<'b> DeclaredKernel<'b> {
             contract,
             any_bits,
         } = parts(parameters, checked, &launch, &given);
-        let facts = facts(checked);
+        let facts = facts(checked, variables);
         let contract = (!contract.is_empty()).then(|| quote!(.contract(&[#(#contract),*])));
         let (limits, load) = (proof::limits(&text, checked), load());
         let assertions = checked.map(|checked| proof::assertions(parameters, checked));
@@ -275,9 +324,14 @@ fn load() -> TokenStream {
 }
 
 /// Generates the calls that record the kernel's proved facts in its description.
-fn facts(checked: Option<&CheckedKernel>) -> TokenStream {
-    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != HiddenState::default());
-    let hidden = hidden.map(|HiddenState { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+fn facts(checked: Option<&CheckedKernel>, variables: &[&str]) -> TokenStream {
+    let hidden = match checked.map(|checked| &checked.hidden) {
+        Some(HiddenState { reads, writes }) if reads.is_empty() && writes.is_empty() => None,
+        Some(HiddenState { reads, writes }) => Some(quote!(.hidden(&[#(#reads),*], &[#(#writes),*]))),
+        None if variables.is_empty() => None,
+        // Of machine code nothing is known.
+        None => Some(quote!(.hidden(&[], &[#(#variables),*]))),
+    };
     let outlined = |outline: fn(&CheckedKernel) -> &BackwardSlice, set: TokenStream| {
         let outline = checked.map(outline).filter(|outline| !outline.blocks.is_empty())?;
         let bytes = Literal::byte_string(&outline.encode());
@@ -445,15 +499,17 @@ fn param(
 }
 
 /// Generates the items, and an unnamed constant that holds the module they share.
-fn module(image: &KernelFile, items: &[KernelItemCode]) -> TokenStream {
+fn module(image: &KernelFile, items: &[KernelItemCode], written: &[&str]) -> TokenStream {
     let definitions = items.iter().map(|item| &item.definition);
     let implementations = items.iter().map(|item| &item.implementation);
     let (path, bytes) = (&image.path, &image.bytes);
+    let writing = (!written.is_empty()).then(|| quote!(.writing(&[#(#written),*])));
     quote! {
         #(#definitions)*
 
         const _: () = {
-            static MODULE: ::cuweave::__private::Module = ::cuweave::__private::Module::new(#path, #bytes);
+            static MODULE: ::cuweave::__private::Module =
+                ::cuweave::__private::Module::new(#path, #bytes) #writing;
             #(#implementations)*
         };
     }

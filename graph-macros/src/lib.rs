@@ -22,6 +22,7 @@ mod report;
 mod substitution;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use proc_macro::TokenStream;
 

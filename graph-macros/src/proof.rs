@@ -20,6 +20,7 @@ use crate::dims::{DimExpr, divided, rounded, variable};
 use crate::kernel_file::KernelFile;
 use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, multimem_element};
 use crate::report::Report;
+use crate::variables::DeclaredVariable;
 
 /// A declared kernel with its spans. `parameters` is None if one of them is not part of the language; the
 /// kernel is then not checked.
@@ -30,10 +31,11 @@ pub struct KernelToCheck<'k> {
     pub parameters: Option<&'k [Parameter]>,
 }
 
-/// Checks the kernels of a block. Returns one result per kernel, None if it could not be checked.
+/// Checks the kernels and variables of a block. Returns one result per kernel, None if it could not be checked.
 pub fn check(
     image: &KernelFile,
     kernels: &[KernelToCheck<'_>],
+    variables: &mut [DeclaredVariable<'_>],
     report: &mut Report,
 ) -> Vec<Option<CheckedKernel>> {
     let nothing = || kernels.iter().map(|_| None).collect();
@@ -59,7 +61,9 @@ pub fn check(
         .iter()
         .map(|&at| declaration(kernels[at].entry, kernels[at].parameters.unwrap_or_default()))
         .collect();
-    let (findings, checked) = declare::check(&module, &declarations);
+    variables.iter_mut().for_each(|variable| variable.check(&module, report));
+    let by_host: Vec<&str> = variables.iter().map(|variable| variable.entry.as_str()).collect();
+    let (findings, checked) = declare::check(&module, &declarations, &by_host);
     for finding in &findings {
         let kernel = finding.kernel.map(|kernel| &kernels[checkable[kernel]]);
         let span = match (kernel, finding.parameter) {

@@ -24,7 +24,7 @@ pub fn table(module: &Module<'_>) -> String {
         .collect();
     let kernels: Vec<_> =
         entries.iter().zip(&found).map(|(entry, (_, kernel))| (entry.name, kernel)).collect();
-    let state = hidden(&mut analysis, &kernels);
+    let state = hidden(&mut analysis, &kernels, &[]);
     for ((entry, (pointers, kernel)), state) in entries.iter().zip(&found).zip(&state) {
         let _ = writeln!(text, "{}, line {}{}", entry.name, entry.line, limits(entry));
         let name = entry.parameters.iter().map(|parameter| parameter.name.len()).max().unwrap_or(0);

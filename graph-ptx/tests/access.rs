@@ -159,7 +159,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
         // Kernels with pointers or handles inside of parameters cannot be declared correctly.
         let wrong_anyway: Vec<usize> =
             words.iter().map(|(_, words)| words.iter().filter(|word| holds_pointers(word)).count()).collect();
-        let (findings, _) = declare::check(&module, &right);
+        let (findings, _) = declare::check(&module, &right, &[]);
         let unexpected: Vec<_> = findings
             .iter()
             .filter(|finding| {
@@ -180,7 +180,7 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
                 for (access, code) in wrong {
                     let mut declared = declaration(name, words);
                     declared.parameters[at].kind = buffer(access);
-                    let (findings, _) = declare::check(&module, &[declared]);
+                    let (findings, _) = declare::check(&module, &[declared], &[]);
                     let found: Vec<_> =
                         findings.iter().map(|finding| (finding.difference, finding.parameter)).collect();
                     // A read on only some paths is assumed, not refuted.
@@ -222,7 +222,7 @@ fn floats_of_another_width_are_refused() {
                     if let DeclaredKind::Buffer { element, .. } = &mut declared.parameters[at].kind {
                         *element = Some(primitive);
                     }
-                    let (findings, _) = declare::check(&module, &[declared]);
+                    let (findings, _) = declare::check(&module, &[declared], &[]);
                     let codes: Vec<_> = findings
                         .iter()
                         .filter(|finding| finding.difference != Difference::Extent)
@@ -264,7 +264,7 @@ fn bits_that_are_used_as_floats_are_floats() {
                 if let DeclaredKind::Buffer { element: of, .. } = &mut declared.parameters[at].kind {
                     *of = PrimitiveType::from_name(element);
                 }
-                let (findings, _) = declare::check(&module, &[declared]);
+                let (findings, _) = declare::check(&module, &[declared], &[]);
                 let refused = findings
                     .iter()
                     .any(|found| found.difference == Difference::Kind && found.parameter == Some(at));

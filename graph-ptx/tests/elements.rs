@@ -131,7 +131,7 @@ fn found(file: &Path, elements: &BTreeMap<String, Vec<Option<&'static str>>>) ->
             }
         }
     }
-    let (findings, checked) = declare::check(&module, &declarations);
+    let (findings, checked) = declare::check(&module, &declarations, &[]);
     let results = about.into_iter().zip(checked).enumerate();
     results
         .map(|(nth, ((at, name, is, declared), checked))| {

@@ -123,6 +123,7 @@ fn check_with(
     let (findings, checked) = declare::check(
         &module,
         &[Declaration { name: "k".to_owned(), parameters, rounded, quotients, tables: Vec::new() }],
+        &[],
     );
     let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);
     (findings, proved)

@@ -367,6 +367,17 @@ pub enum Error {
         /// The reason.
         reason: KernelFault,
     },
+    /// A module variable that is missing from its module, or has another size there.
+    #[error("the variable `{variable}` of {path} {reason}")]
+    #[non_exhaustive]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// The module's file.
+        path: String,
+        /// The reason.
+        reason: VariableFault,
+    },
     /// A module that the driver cannot load.
     #[error(transparent)]
     Module(Box<ModuleFailure>),
@@ -398,8 +409,9 @@ pub enum Error {
         "a buffer is borrowed already, by `with`, `with_mut` or the host: it cannot be borrowed again until that ends"
     )]
     BufferLentTwice,
-    /// A [`Buffer`](crate::Buffer) is created, or copied from or to the host, in a capturing stream.
-    #[error("a buffer is made, copied, attached or moved in a stream that is capturing")]
+    /// A [`Buffer`](crate::Buffer) is created, or copied from or to the host, in a capturing stream; or a
+    /// [`Variable`](crate::Variable) is set or read in one.
+    #[error("a buffer or a module variable is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
     /// A [`Buffer`](crate::Buffer) that is not [`Managed`](crate::Managed) memory is used in a stream of another
     /// context than its own.

@@ -77,10 +77,10 @@ pub use error::{
     Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
     MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
     Rewriting, RewrittenNode, SetterFault, ShortLaunch, SourceLocation, StoreInstruction, Ungranted,
-    UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
+    UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault, VerificationObstacle,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
-pub use kernels::{CodeCache, Loaded, set_code_cache};
+pub use kernels::{CodeCache, Loaded, ReadVariable, Variable, set_code_cache};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 
 /// The items that generated code refers to. Not for users; all of it may change.
@@ -114,7 +114,7 @@ pub mod private {
     };
     pub use crate::kernels::mark::{Fits, FitsOptional, OfElement, Returns, nothing, param};
     pub use crate::kernels::{
-        AtomicUpdates, Kernel, KernelItem, Loaded, Module, Param, ParamKind, change_code, load,
+        AtomicUpdates, Kernel, KernelItem, Loaded, Module, Param, ParamKind, change_code, load, variable,
     };
     pub use crate::statements::entry;
     pub use crate::statements::{

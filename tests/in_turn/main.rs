@@ -26,6 +26,7 @@ mod managed_pages;
 mod managed_ranges;
 mod managed_readers;
 mod managed_rules;
+mod module_variables;
 mod order_stress;
 mod profile;
 mod proof;

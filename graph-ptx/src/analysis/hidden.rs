@@ -3,7 +3,7 @@
 //! Input: the facts about the kernels of a file. Output: the variables that each kernel reads and writes
 //! ([`HiddenState`]). A variable that no kernel of the file writes imposes no order, such as the strings of `printf`
 //! and constant tables. A kernel that stores to an unknown address may write every variable whose address escapes from
-//! a kernel or an initialiser.
+//! a kernel or an initialiser. A variable that the host sets orders the kernels that read it.
 
 use crate::analysis::access::Analysis;
 use crate::analysis::facts::KernelFacts;
@@ -14,14 +14,19 @@ use std::collections::BTreeSet;
 /// The module variables that order a kernel with respect to others, by name. Sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HiddenState {
-    /// The variables that it reads and that some kernel of the file writes.
+    /// The variables that it reads and that some kernel of the file, or the host, writes.
     pub reads: Vec<String>,
     /// The variables that it writes.
     pub writes: Vec<String>,
 }
 
 /// Returns the hidden state of kernels, given by name with their facts. A name without a kernel has no hidden state.
-pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &KernelFacts)]) -> Vec<HiddenState> {
+/// `by_host` names the variables that the host sets.
+pub fn hidden(
+    analysis: &mut Analysis<'_, '_>,
+    kernels: &[(&str, &KernelFacts)],
+    by_host: &[&str],
+) -> Vec<HiddenState> {
     let module = analysis.module();
     let touches = |kernel: &KernelFacts| {
         !kernel.variables_read.is_empty()
@@ -32,7 +37,7 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &KernelFacts)])
     let none = vec![HiddenState::default(); kernels.len()];
     let globals: BTreeSet<&str> = analysis
         .variables()
-        .filter(|variable| variable.space == StateSpace::Global)
+        .filter(|variable| variable.space == StateSpace::Global || by_host.contains(&variable.name))
         .map(|variable| variable.name)
         .collect();
     if globals.is_empty() || !kernels.iter().any(|(_, kernel)| touches(kernel)) {
@@ -65,7 +70,7 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &KernelFacts)])
         writes.retain(|name| globals.contains(name.as_str()));
         writes
     };
-    let mut written = BTreeSet::new();
+    let mut written: BTreeSet<String> = by_host.iter().map(|&name| name.to_owned()).collect();
     for kernel in others {
         written.extend(writes_of(kernel));
     }

@@ -47,8 +47,12 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
 }
 
 /// Compares declarations with a module. Returns the findings, and one entry per declaration: `None` for a kernel that
-/// does not exist.
-pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Vec<Option<CheckedKernel>>) {
+/// does not exist. `by_host` names the module variables that the host sets.
+pub fn check(
+    module: &Module<'_>,
+    declared: &[Declaration],
+    by_host: &[&str],
+) -> (Vec<Finding>, Vec<Option<CheckedKernel>>) {
     let mut analysis = Analysis::new(module);
     let mut findings = Vec::new();
     let mut checked = Vec::new();
@@ -113,7 +117,7 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
     }
     let named: Vec<(&str, &KernelFacts)> =
         declared.iter().map(|declaration| declaration.name.as_str()).zip(&kernels).collect();
-    for (hidden, checked) in hidden(&mut analysis, &named).into_iter().zip(&mut checked) {
+    for (hidden, checked) in hidden(&mut analysis, &named, by_host).into_iter().zip(&mut checked) {
         if let Some(checked) = checked {
             checked.hidden = hidden;
         }

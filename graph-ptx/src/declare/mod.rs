@@ -1,6 +1,6 @@
 //! Checks kernel declarations against their PTX (CW301 to CW308).
 //!
-//! Input: a module and the declarations. Output: all findings at once, and per kernel the proofs and the assumed
+//! Input: a module and the declarations of kernels and variables. Output: all findings at once, and per kernel the proofs and the assumed
 //! parts ([`CheckedKernel`]). The sizes of non-primitive types are unknown here; [`CheckedKernel::layout`] has the
 //! sizes in the PTX, which rustc compares.
 
@@ -11,6 +11,7 @@ mod extents;
 mod limits;
 mod textures;
 mod unproved;
+mod variables;
 
 pub use check::{check, check_file};
 pub use declaration::{
@@ -19,6 +20,7 @@ pub use declaration::{
     ValidBits,
 };
 pub use limits::{BlockRule, MAX_STATIC_SHARED, static_shared};
+pub use variables::variable;
 
 #[cfg(test)]
 mod tests;

@@ -44,6 +44,7 @@ fn run_with_tables(
             quotients: Vec::new(),
             tables,
         }],
+        &[],
     );
     (findings, checked.remove(0))
 }
@@ -312,7 +313,7 @@ fn what_only_null_leads_to_is_dead() {
             quotients: Vec::new(),
             tables: Vec::new(),
         };
-        let (findings, mut checked) = check(&module, &[declaration]);
+        let (findings, mut checked) = check(&module, &[declaration], &[]);
         assert_eq!(findings, []);
         checked.remove(0).unwrap().proofs.remove(1).unwrap()
     };

@@ -75,7 +75,7 @@ mod tests {
             quotients: Vec::new(),
             tables: Vec::new(),
         };
-        check(&parse(&text).unwrap(), &[declaration]).0
+        check(&parse(&text).unwrap(), &[declaration], &[]).0
     }
 
     #[test]

@@ -103,7 +103,6 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
         let table = BatchTable::new(&function.parameters, batch.capacity, batch.shape)
             .ok_or(Refusal::Table { capacity: batch.capacity })?;
         if batch.waits {
-            variables::constants(&builder.scan, &needed.closure)?;
             needs = needs.and(WAIT);
         }
         if table.bytes > SMALL_TABLE_BYTES {

@@ -1,4 +1,4 @@
-//! Checks that the variables of a module keep their meaning after a programmatic edge, and in a second module.
+//! Checks that the variables of a module keep their meaning in a second module.
 //!
 //! A variable qualifies if the file alone determines its contents, no kernel writes it, and its address does not
 //! escape.
@@ -14,15 +14,6 @@ use std::collections::BTreeSet;
 /// it by name.
 fn is_fixed(variable: &Variable<'_>) -> bool {
     variable.initial.is_some() && variable.linkage == Linkage::Local
-}
-
-/// Checks the constant data of a kernel that waits. The assembler may load it before the wait, so nothing may set it.
-pub(super) fn constants(scan: &ModuleScan<'_, '_>, closure: &[usize]) -> Result<(), Refusal> {
-    let variables = closure.iter().flat_map(|&place| &scan.uses(place).variables);
-    match variables.into_iter().find(|variable| variable.space == StateSpace::Const && !is_fixed(variable)) {
-        Some(variable) => Err(Refusal::Constant(variable.name.to_owned())),
-        None => Ok(()),
-    }
 }
 
 /// Returns the variables of the module that a second module needs copies of, for these functions.
@@ -82,7 +73,7 @@ fn unwritten(
     let mut analysis = Analysis::new(scan.module);
     let pointers: Vec<bool> = entry.parameters.iter().map(|parameter| parameter.may_be_pointer()).collect();
     let kernel: KernelFacts = analysis.kernel(entry.name, &pointers);
-    let orders = hidden(&mut analysis, &[(entry.name, &kernel)]);
+    let orders = hidden(&mut analysis, &[(entry.name, &kernel)], &[]);
     let refuse = |name: &str, why| Err(Refusal::Variable { name: name.to_owned(), why });
     for variable in variables {
         let is = |name: &String| name == variable.name;

@@ -6,7 +6,6 @@ use super::edit::Edits;
 use super::head::{self, WAIT};
 use super::refusal::Refusal;
 use super::scan::ModuleScan;
-use super::variables;
 use crate::isa::{self, Addresses, Yields};
 use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};
 use std::collections::BTreeSet;
@@ -78,7 +77,7 @@ pub(super) fn may_wait(scan: &mut ModuleScan<'_, '_>, entry: &str) -> Result<Vec
     let closure = scan.closure(entry)?;
     match closure.iter().find_map(|&place| scan.uses(place).waiting.clone()) {
         Some(why) => Err(why),
-        None => variables::constants(scan, &closure).map(|()| closure),
+        None => Ok(closure),
     }
 }
 

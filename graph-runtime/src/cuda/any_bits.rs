@@ -78,3 +78,32 @@ pub trait NotAnyBits {
 }
 
 impl<T> NotAnyBits for Bits<T> {}
+
+/// A value on the host that a copy from the device fills.
+#[derive(Debug)]
+pub struct FilledValue<T>(Box<MaybeUninit<T>>);
+
+impl<T: AnyBits> FilledValue<T> {
+    /// Returns a value of zeroed bytes.
+    pub fn zeroed() -> FilledValue<T> {
+        FilledValue(Box::new(MaybeUninit::zeroed()))
+    }
+
+    /// Returns its bytes, padding included.
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: all bytes are initialised since they were zeroed, and the value is not moved or written otherwise.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), size_of::<T>()) }
+    }
+
+    /// Returns the value.
+    pub fn into_inner(self) -> T {
+        // SAFETY: the bytes are initialised, and all of them are a value of the type.
+        unsafe { self.0.assume_init_read() }
+    }
+}
+
+/// Returns the bytes of a value. Padding is not initialised.
+pub fn value_bytes<T>(value: &T) -> &[MaybeUninit<u8>] {
+    // SAFETY: any memory can be seen as bytes that need not be initialised.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}

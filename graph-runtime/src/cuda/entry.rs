@@ -93,6 +93,7 @@ entry_points! {
         cuModuleLoadDataEx(*mut RawModule, *const c_void, u32, *mut u32, *mut *mut c_void);
         cuModuleUnload(RawModule);
         cuModuleGetFunction(*mut Function, RawModule, *const c_char);
+        cuModuleGetGlobal(*mut u64, *mut usize, RawModule, *const c_char);
         cuFuncGetAttribute(*mut c_int, u32, Function);
         cuFuncSetAttribute(Function, u32, c_int);
         cuFuncGetParamInfo(Function, usize, *mut usize, *mut usize);

@@ -61,6 +61,18 @@ impl Driver {
         }
     }
 
+    /// Returns the address of a variable of a module, and its size in bytes. `None` if there is none of that name.
+    pub fn module_variable(&self, module: RawModule, name: &str) -> Outcome<Option<(u64, usize)>> {
+        let mut text = name.as_bytes().to_vec();
+        text.push(0);
+        let (mut address, mut bytes) = (0, 0);
+        match call!(self, cuModuleGetGlobal(&mut address, &mut bytes, module, text.as_ptr().cast())) {
+            Ok(()) => Ok(Some((address, bytes))),
+            Err(Failure { code: NOT_FOUND, .. }) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Returns the sizes of a function's parameters, in bytes. `None` if the driver does not support the query.
     pub fn parameter_sizes(&self, function: Function) -> Outcome<Option<Vec<u64>>> {
         let mut sizes = Vec::new();

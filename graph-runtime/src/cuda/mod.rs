@@ -48,7 +48,7 @@ mod simulator;
 mod streams;
 mod sync;
 
-pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
+pub use any_bits::{AnyBits, Bits, FilledValue, NotAnyBits, any_bits, value_bytes};
 pub use aside::OwnedBuffer;
 pub use buffers::{
     BorrowedBuffer, DropOrLeak, PinnedViewMut, UnownedBuffer, guard_event, held, pinned_parts,

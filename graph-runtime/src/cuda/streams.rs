@@ -4,6 +4,8 @@
 //! to every thread, and such a call invalidates the capture. So these calls are made in relaxed mode, in which
 //! only calls that affect the capture itself fail.
 
+use std::mem::MaybeUninit;
+
 use super::entry::{Driver, call, call_newer};
 use super::failure::{Failure, NOT_FOUND, NOT_READY, Outcome};
 use super::handles::{Context, Event, Stream};
@@ -46,6 +48,15 @@ impl Driver {
         let mut stream = Stream::LEGACY;
         call!(self, cuStreamCreate(&mut stream, NON_BLOCKING))?;
         Ok(stream)
+    }
+
+    /// Enqueues work in a new stream, which never captures, and waits for it.
+    pub fn in_new_stream(&self, work: impl FnOnce(Stream) -> Outcome<()>) -> Outcome<()> {
+        let stream = self.create_stream()?;
+        let enqueued = self.relaxed(|| work(stream));
+        let over = self.synchronize(stream);
+        self.destroy_stream(stream)?;
+        enqueued.and(over)
     }
 
     /// Destroys a stream. Its enqueued work still completes.
@@ -111,6 +122,16 @@ impl Driver {
             call_newer!(self, cuMemcpyHtoDAsync(address, bytes.as_ptr().cast(), bytes.len(), stream))?;
             call!(self, cuStreamSynchronize(stream))
         })
+    }
+
+    /// Copies the bytes of a value from the host to the device in stream order.
+    pub fn write_value(&self, address: u64, bytes: &[MaybeUninit<u8>], stream: Stream) -> Outcome<()> {
+        call_newer!(self, cuMemcpyHtoDAsync(address, bytes.as_ptr().cast(), bytes.len(), stream))
+    }
+
+    /// Copies the bytes of a value from the device to the host in stream order. They must live until the copy is over.
+    pub fn read_value(&self, address: u64, bytes: &mut [u8], stream: Stream) -> Outcome<()> {
+        call!(self, cuMemcpyDtoHAsync(bytes.as_mut_ptr().cast(), address, bytes.len(), stream))
     }
 
     /// Copies bytes between device or managed memories in stream order.

@@ -323,6 +323,24 @@ pub enum KernelFault {
     },
 }
 
+/// The difference between a module variable and its declaration.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VariableFault {
+    /// The module has no variable of that name.
+    #[error("does not exist there")]
+    Missing,
+    /// Its size differs.
+    #[error("has {bytes} bytes, and {declared} are declared")]
+    #[non_exhaustive]
+    Size {
+        /// The variable's size in bytes.
+        bytes: usize,
+        /// The declared size in bytes.
+        declared: usize,
+    },
+}
+
 /// A fault of a graph function that depends on values known only at build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -11,15 +11,23 @@ use crate::cuda::RawModule;
 use crate::error::{Error, load_failure_line};
 
 use super::code;
+use super::declaration::Kernel;
 use super::function::FunctionInfo;
 use super::module::LoadedModule;
 use super::variants::{BatchedVariant, VariantRequest};
 
+/// The reason why kernels that share variables are in no second module.
+pub(super) const STATE: &str = "it uses a module variable that some kernel, or the host, writes";
+
 impl LoadedModule {
     /// Returns the batches that a kernel's launches can be members of, or the reason that they cannot be
     /// batched. `None` for machine code.
-    pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
+    pub fn batching(&self, kernel: &Kernel) -> Option<std::result::Result<Batching, String>> {
+        let name = kernel.entry;
         let found = self.entry(name)?.batching.get_or_init(|| {
+            if kernel.shares_state() {
+                return Err(STATE.to_owned());
+            }
             let module = self.parsed().ok_or("the file cannot be read")?;
             rewrite::batchable(module, name).map_err(|why| why.to_string())?;
             let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);

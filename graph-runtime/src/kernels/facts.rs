@@ -130,8 +130,7 @@ impl<'t> DeviceTarget<'t> {
             let fixed = allowed.batches
                 && !record.kernel.takes_tables()
                 && !changing.blocks.get(statement).is_some_and(|&changes| changes);
-            let batch =
-                module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.entry)?.ok());
+            let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel)?.ok());
             let launch = Launch {
                 kernel,
                 grid,
@@ -216,7 +215,7 @@ impl<'t> DeviceTarget<'t> {
             if allowed.batches && kernel.takes_tables() {
                 facts.left_alone.insert(left(Change::Batching, &"it takes a table of pointers"));
             } else if allowed.batches
-                && let Some(Err(why)) = module.batching(name)
+                && let Some(Err(why)) = module.batching(kernel)
             {
                 facts.left_alone.insert(left(Change::Batching, &why));
             }

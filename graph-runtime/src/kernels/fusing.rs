@@ -20,6 +20,7 @@ use cuweave_ptx::rewrite::{self, Fusion};
 use crate::cuda::{self, Driver, Word};
 use crate::error::{Error, load_failure_line};
 
+use super::batched::STATE;
 use super::code;
 use super::coverage::SharedCache;
 use super::declaration::Kernel;
@@ -56,7 +57,7 @@ impl LoadedModule {
             };
             entry.fusing.get_or_init(|| {
                 if kernel.shares_state() {
-                    return Err("it uses a module variable that some kernel writes".to_owned());
+                    return Err(STATE.to_owned());
                 }
                 let facts = rewrite::fusible(module, kernel.entry).map_err(|why| why.to_string())?;
                 let pointers: Vec<bool> = kernel.params.iter().map(|param| !param.is_scalar()).collect();

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
@@ -14,9 +14,10 @@ use cuweave_ptx as ptx;
 use cuweave_ptx::rewrite::EntryTexts;
 
 use crate::context;
-use crate::cuda::{self, Context, Driver, RawModule, record};
+use crate::cuda::{self, Context, Driver, Outcome, RawModule, record};
 use crate::error::{
-    DriverFailure, Error, KernelFault, ModuleFailure, Result, describe_load_failure, load_failure_line,
+    DriverFailure, Error, KernelFault, ModuleFailure, Result, VariableFault, describe_load_failure,
+    load_failure_line,
 };
 use crate::waits::{self, OwnedEvent};
 
@@ -46,6 +47,18 @@ pub struct Module {
     // code in the user's crate.
     loaded: List<LoadedInContext>,
     forms: List<(Context, Weak<LoadedForms>)>,
+    /// The declared variables that its kernels write.
+    written: &'static [&'static str],
+    /// The values of declared variables, as the host has set them or an unloaded module has left them. They are
+    /// written into modules that are loaded later.
+    values: List<VariableValue>,
+}
+
+/// The value of a module variable in a context.
+struct VariableValue {
+    context: Context,
+    variable: &'static str,
+    bytes: Arc<[MaybeUninit<u8>]>,
 }
 
 impl fmt::Debug for Module {
@@ -59,7 +72,15 @@ impl Module {
     /// Returns the module of a file: PTX text, a cubin or a fat binary.
     pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
         let loaded = ManuallyDrop::new(Mutex::new(Vec::new()));
-        Module { path, image, loaded, forms: ManuallyDrop::new(Mutex::new(Vec::new())) }
+        let forms = ManuallyDrop::new(Mutex::new(Vec::new()));
+        let values = ManuallyDrop::new(Mutex::new(Vec::new()));
+        Module { path, image, loaded, forms, written: &[], values }
+    }
+
+    /// Sets the declared variables that its kernels write.
+    pub const fn writing(mut self, variables: &'static [&'static str]) -> Module {
+        self.written = variables;
+        self
     }
 
     /// Returns the path of the file as the declaration states it.
@@ -88,6 +109,27 @@ impl Module {
             }
         }
         Ok(module)
+    }
+
+    /// Returns the loaded module that has the variables in a context, if there is one.
+    pub(super) fn loaded_variables(&self, ctx: &CudaContext) -> Option<Arc<LoadedModule>> {
+        let context = Context::from_cudarc(ctx);
+        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut here = loaded.iter().filter(|known| known.context == context);
+        here.find_map(|known| known.module.upgrade().filter(|module| module.variables_in.is_none()))
+    }
+
+    /// Sets the value that a variable has in modules that are loaded later.
+    pub(super) fn set_value(
+        &self,
+        ctx: &CudaContext,
+        variable: &'static str,
+        bytes: &Arc<[MaybeUninit<u8>]>,
+    ) {
+        let context = Context::from_cudarc(ctx);
+        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        values.retain(|known| known.context != context || known.variable != variable);
+        values.push(VariableValue { context, variable, bytes: bytes.clone() });
     }
 
     /// Returns the owner of the file's loaded modules in a context, if it still exists.
@@ -283,16 +325,32 @@ impl LoadedModule {
     /// that are in the file, whose code is linked in parallel.
     fn part(&self, name: &str, expected: &[String]) -> Result<RawModule> {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let found =
-            |parts: &[LoadedPart]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
-        if let Some(raw) = found(&parts) {
-            return Ok(raw);
+        let known = parts.iter().find(|part| part.kernels.has(name));
+        if let Some(known) = known {
+            return Ok(known.raw);
         }
         self.driver.enter(Context::from_cudarc(&self.ctx))?;
+        let before = parts.len();
+        let raw = self.load_part(name, expected, &mut parts)?;
+        match parts[before..].iter().try_for_each(|part| self.write_values(part.raw)) {
+            Ok(()) => Ok(raw),
+            Err(error) => {
+                // Without the values its kernels must not run.
+                for part in parts.drain(before..) {
+                    let _ = self.driver.unload_module(part.raw);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn load_part(&self, name: &str, expected: &[String], parts: &mut Vec<LoadedPart>) -> Result<RawModule> {
+        let found =
+            |parts: &[LoadedPart]| parts.iter().find(|part| part.kernels.has(name)).map(|part| part.raw);
         let mut why = None;
         if let Some(text) = &self.text {
-            self.load_parts(text, name, expected, &mut parts, &mut why);
-            if let Some(raw) = found(&parts) {
+            self.load_parts(text, name, expected, parts, &mut why);
+            if let Some(raw) = found(parts) {
                 return Ok(raw);
             }
         }
@@ -304,6 +362,61 @@ impl LoadedModule {
         let waiting = Err(why.unwrap_or_else(|| AS_WRITTEN.to_owned()));
         parts.push(LoadedPart { kernels: PartKernels::All, raw, waiting });
         Ok(raw)
+    }
+
+    /// Writes the values of variables into a part that was just loaded.
+    fn write_values(&self, raw: RawModule) -> Result<()> {
+        let context = Context::from_cudarc(&self.ctx);
+        let values = self.module.values.lock().unwrap_or_else(PoisonError::into_inner);
+        for VariableValue { variable, bytes, .. } in values.iter().filter(|known| known.context == context) {
+            if let Some(address) = self.address_in(raw, variable, bytes.len())? {
+                self.driver.in_new_stream(|stream| self.driver.write_value(address, bytes, stream))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the values of written variables of a part that is about to be unloaded.
+    fn keep_values(&self, raw: RawModule) -> Outcome<()> {
+        for &variable in self.module.written {
+            if let Some((address, bytes)) = self.driver.module_variable(raw, variable)? {
+                let mut value = vec![0u8; bytes];
+                self.driver.in_new_stream(|stream| self.driver.read_value(address, &mut value, stream))?;
+                let value = value.into_iter().map(MaybeUninit::new).collect();
+                self.module.set_value(&self.ctx, variable, &value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the address of a variable in a loaded part. `None` if the part has not got it.
+    fn address_in(&self, raw: RawModule, variable: &str, bytes: usize) -> Result<Option<u64>> {
+        match self.driver.module_variable(raw, variable)? {
+            Some((_, found)) if found != bytes => Err(Error::Variable {
+                variable: variable.to_owned(),
+                path: self.module.path.to_owned(),
+                reason: VariableFault::Size { bytes: found, declared: bytes },
+            }),
+            found => Ok(found.map(|(address, _)| address)),
+        }
+    }
+
+    /// Returns the address of a variable of `bytes` bytes in each loaded part that has it.
+    pub(super) fn variable(&self, variable: &str, bytes: usize) -> Result<Vec<u64>> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.iter().filter_map(|part| self.address_in(part.raw, variable, bytes).transpose()).collect()
+    }
+
+    /// Loads the kernels of the file that use its variables, if they are not loaded.
+    pub(super) fn load_variables(&self) -> Result<()> {
+        match self
+            .text
+            .as_ref()
+            .and_then(|text| text.entries.iter().find(|entry| !text.independent.contains_key(&entry.name)))
+        {
+            Some(entry) => self.part(&entry.name, &[]).map(drop),
+            None => self.load_all(),
+        }
     }
 
     /// Loads the parts with the kernel `name` and with the expected ones. `reason` receives the reason if the
@@ -439,8 +552,12 @@ impl Drop for LoadedModule {
             return;
         }
         // Ignore failures: a module that cannot be unloaded goes with its context.
+        let parts = std::mem::take(self.parts.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let kept = parts.iter().try_for_each(|part| self.keep_values(part.raw));
+        if let Err(failure) = kept {
+            record(&self.ctx, failure);
+        }
         let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let parts = self.parts.get_mut().unwrap_or_else(PoisonError::into_inner);
         for raw in variants.modules.iter().copied().chain(parts.iter().map(|part| part.raw)) {
             let _ = self.driver.unload_module(raw);
         }

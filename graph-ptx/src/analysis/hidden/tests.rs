@@ -19,7 +19,7 @@ fn of(body: &str, names: &[&str]) -> Vec<HiddenState> {
     let pointers = |name: &&str| vec![true; module.entry(name).map_or(0, |entry| entry.parameters.len())];
     let kernels: Vec<KernelFacts> = names.iter().map(|name| analysis.kernel(name, &pointers(name))).collect();
     let kernels: Vec<(&str, &KernelFacts)> = names.iter().copied().zip(&kernels).collect();
-    hidden(&mut analysis, &kernels)
+    hidden(&mut analysis, &kernels, &[])
 }
 
 fn writes(body: &str) -> Vec<String> {
