@@ -115,8 +115,9 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Flag, Graph, GraphFn, Loaded, LoopIterations,
-    Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, Variable, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Condition, Error, Exec, Flag, Graph, GraphFn, Loaded,
+    LoopIterations, Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, Variable,
+    context,
 };
 
 #[cfg(feature = "blas")]

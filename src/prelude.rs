@@ -13,7 +13,7 @@ pub use cuweave_runtime::multicast::Multimem;
 #[doc(inline)]
 pub use cuweave_runtime::private::param::Atomic;
 #[doc(inline)]
-pub use cuweave_runtime::{CallStream, Pinned, Ptr, PtrMut};
+pub use cuweave_runtime::{CallStream, Condition, Pinned, Ptr, PtrMut};
 #[doc(no_inline)]
 pub use std::mem::MaybeUninit;
 
@@ -29,6 +29,12 @@ use language::InGraphFunctions;
 /// element type. Neither makes a node. A buffer without a name is freed after its last use.
 pub fn alloc<T>(len: impl InGraphFunctions) -> PhantomData<T> {
     len.never()
+}
+
+/// `let go = condition();` makes a condition that kernels set, each by a parameter [`Condition`]. One `if go { .. }`,
+/// `while go { .. }` or `match go { 0 => .., 1 => .., _ => {} }` of the same block reads it. Neither makes a kernel.
+pub fn condition() -> PhantomData<Condition> {
+    PhantomData
 }
 
 /// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8
@@ -292,7 +298,7 @@ pub(crate) mod language {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
         }
         words!(alloc fill copy free host wait wait_value write_value wait_semaphore signal atomic per_item record);
-        words!(Atomic MaybeUninit Pinned __Prelude);
+        words!(condition Atomic Condition MaybeUninit Pinned Ptr PtrMut __Prelude);
     }
 }
 

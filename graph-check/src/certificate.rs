@@ -110,6 +110,9 @@ pub enum StatementKind {
     Call,
     /// Decides whether bodies run. At least one node runs it.
     Decision,
+    /// Decides whether bodies run, by a condition that kernels have set. The node that runs the bodies reads it, also
+    /// before each iteration.
+    KernelDecision,
     /// Decides at the end of a loop body whether the body runs again. One node runs it.
     LoopDecision,
     /// One node runs it, after everything that precedes it in the program.

@@ -30,6 +30,14 @@ pub fn check(certificate: &Certificate) -> Result<(), Refusal> {
             });
         }
     }
+    for (body, &branch) in source.bodies.iter().zip(&order.branches).skip(1) {
+        let runs = &mut runs[body.decided_by];
+        if source.statements[body.decided_by].kind == StatementKind::KernelDecision
+            && runs.iter().all(|run| run.node != branch)
+        {
+            runs.push(MemberPosition { node: branch, lane: 0, position: 0 });
+        }
+    }
     let mut users = vec![Vec::new(); source.memories.len()];
     for (at, statement) in source.statements.iter().enumerate() {
         statement.accesses.iter().for_each(|access| users[access.memory].push(at));
@@ -140,6 +148,10 @@ impl<'c> Checker<'c> {
             let right = match statement.kind {
                 StatementKind::Call => true,
                 StatementKind::Decision => nodes > 0,
+                // Only the nodes that run bodies, which are one for each decision.
+                StatementKind::KernelDecision => {
+                    nodes == 1 && matches!(self.plan.nodes[self.runs[at][0].node].work, NodeWork::Branch(_))
+                }
                 _ => nodes == 1,
             };
             if !right {
@@ -157,9 +169,11 @@ impl<'c> Checker<'c> {
     fn check_bodies(&self) -> Result<(), Refusal> {
         for (at, &Body { parent, decided_by, repeats, .. }) in self.source.bodies.iter().enumerate().skip(1) {
             let branch = self.order.branches[at];
+            let decision = &self.source.statements[decided_by];
+            let by_kernels = decision.kind == StatementKind::KernelDecision;
             let mut deciding = self.runs[decided_by].iter();
-            if self.source.statements[decided_by].body != parent
-                || !deciding.all(|run| self.order.is_before(run.node, branch))
+            if decision.body != parent
+                || !deciding.all(|run| by_kernels || self.order.is_before(run.node, branch))
             {
                 refuse!(Bodies, "body {at} may run before {}", self.name(decided_by));
             }
@@ -167,7 +181,7 @@ impl<'c> Checker<'c> {
             let mut again =
                 statements.filter(|(_, one)| one.kind == StatementKind::LoopDecision && one.body == at);
             let last = again.next().map(|(statement, _)| self.runs[statement][0].node);
-            if last.is_some() != repeats || again.next().is_some() {
+            if last.is_some() != (repeats && !by_kernels) || again.next().is_some() {
                 refuse!(Bodies, "body {at} is a loop, and is not decided exactly once per iteration");
             }
             let Some(last) = last else { continue };

@@ -26,7 +26,11 @@ pub(crate) fn well_formed(source: &Source, plan: &Plan) -> Result<(), Refusal> {
     right &= bodies.iter().enumerate().all(|(at, one)| {
         around(at, one.parent, at)
             && (at == 0
-                || statement(one.decided_by) && statements[one.decided_by].kind == StatementKind::Decision)
+                || statement(one.decided_by)
+                    && matches!(
+                        statements[one.decided_by].kind,
+                        StatementKind::Decision | StatementKind::KernelDecision
+                    ))
     });
     right &= regions.iter().enumerate().all(|(at, region)| around(at, region.caller, at));
     right &= statements.iter().all(|one| body(one.body) && one.region < regions.len());

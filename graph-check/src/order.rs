@@ -87,10 +87,14 @@ impl<'c> Order<'c> {
     }
 
     /// Returns true if the first node has ended before the second has an effect, in each run of the innermost body
-    /// around both.
+    /// around both. A node that runs bodies has read its condition before each run of them.
     pub fn is_before(&self, one: usize, other: usize) -> bool {
+        let (decides, inside) = (one, other);
         let (one, other) = self.in_common_body(one, other);
-        one != other && self.ended[other][one / 64] & (1 << (one % 64)) != 0
+        if one == other {
+            return decides == one && inside != one;
+        }
+        self.ended[other][one / 64] & (1 << (one % 64)) != 0
     }
 
     /// Returns the node of `body` that contains a node.

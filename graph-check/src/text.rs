@@ -23,12 +23,13 @@ impl Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-const KINDS: [(StatementKind, &str); 9] = [
+const KINDS: [(StatementKind, &str); 10] = [
     (StatementKind::Kernel, "kernel"),
     (StatementKind::Fill, "fill"),
     (StatementKind::Copy, "copy"),
     (StatementKind::Call, "call"),
     (StatementKind::Decision, "decision"),
+    (StatementKind::KernelDecision, "decided"),
     (StatementKind::LoopDecision, "again"),
     (StatementKind::AfterAll, "after-all"),
     (StatementKind::BeforeAll, "before-all"),

@@ -319,6 +319,12 @@ impl Mode {
 }
 
 impl Buffer {
+    /// Returns true for the condition of a node, which kernels set and which has no memory. The macro does not know
+    /// sizes, and so no conditions.
+    pub fn is_condition(&self) -> bool {
+        self.element == 0 && self.align != 0
+    }
+
     /// Returns the name of the argument or allocation, without an index: `w` for `w[2]`.
     pub fn base_name(&self) -> &str {
         self.name.split('[').next().unwrap_or(&self.name)

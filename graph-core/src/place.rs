@@ -94,7 +94,7 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
         .enumerate()
         .map(|(buffer, declared)| {
             let users = std::mem::take(&mut users[buffer]);
-            let allocated = matches!(declared.origin, Origin::Alloc(_));
+            let allocated = matches!(declared.origin, Origin::Alloc(_)) && !declared.is_condition();
             let taken = declared.origin == Origin::Taken;
             if !taken && (!allocated || users.is_empty()) {
                 return None;

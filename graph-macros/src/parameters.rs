@@ -190,6 +190,13 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         None => (&*typed.ty, false),
     };
     let kind = match ty {
+        ty if is_condition(ty) && !optional && !contract => ParameterKind::Buffer {
+            access: DeclaredAccess::Write,
+            element: Box::new(ty.clone()),
+            len: Box::new(syn::parse_quote_spanned!(ty.span()=> 1)),
+            optional: false,
+            pointee: None,
+        },
         Type::Path(_) if optional => {
             return not_a_parameter(
                 &typed.ty,
@@ -218,6 +225,9 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
                 );
             };
             let mutable = reference.mutability.is_some();
+            if is_condition(&array.elem) {
+                return not_a_parameter(&typed.ty, "a condition is passed by value: `go: Condition`", report);
+            }
             if let Some(pointee) = pointee(&array.elem) {
                 let Some(pointee) = pointee.filter(|_| !mutable && !optional) else {
                     return not_a_parameter(
@@ -265,6 +275,20 @@ fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
         ty => ParameterKind::Scalar(Box::new(ty.clone())),
     };
     Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
+}
+
+/// Returns true for `Condition`, which a kernel sets.
+pub fn is_condition(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Condition" && last.arguments.is_none()),
+        Type::Paren(inner) => is_condition(&inner.elem),
+        Type::Group(inner) => is_condition(&inner.elem),
+        _ => false,
+    }
 }
 
 /// Returns the kind of a table of pointers.

@@ -13,7 +13,18 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// The prelude's words that are not statements.
-const WORDS: [&str; 8] = ["atomic", "per_item", "record", "Atomic", "MaybeUninit", "Pinned", "Ptr", "PtrMut"];
+const WORDS: [&str; 10] = [
+    "atomic",
+    "condition",
+    "per_item",
+    "record",
+    "Atomic",
+    "Condition",
+    "MaybeUninit",
+    "Pinned",
+    "Ptr",
+    "PtrMut",
+];
 
 /// Generates an item that refers to each of the words that occur in `tokens`.
 pub fn use_prelude_words(tokens: &TokenStream) -> TokenStream {

@@ -18,7 +18,7 @@ use syn::spanned::Spanned;
 
 use crate::dims::{DimExpr, divided, rounded, variable};
 use crate::kernel_file::KernelFile;
-use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, multimem_element};
+use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, is_condition, multimem_element};
 use crate::report::Report;
 use crate::variables::DeclaredVariable;
 
@@ -76,6 +76,17 @@ pub fn check(
         };
         report.finding(span, finding);
     }
+    for kernel in kernels {
+        let mut parameters = kernel.parameters.unwrap_or_default().iter();
+        let condition = parameters
+            .find(|one| matches!(&one.kind, ParameterKind::Buffer { element, .. } if is_condition(element)));
+        if let Some(condition) = condition.filter(|_| !declare::sets_conditions(&module, kernel.entry)) {
+            let message =
+                format!("`{}` sets no condition: it does not call `cudaGraphSetConditional`", kernel.name);
+            let help = Some("declare it as `u64`, or set the condition in the kernel");
+            report.error(condition.span, CW303, &message, &[], help);
+        }
+    }
     let mut results: Vec<Option<CheckedKernel>> = nothing();
     for (at, checked) in checkable.into_iter().zip(checked) {
         results[at] = checked;
@@ -105,6 +116,10 @@ fn declaration(entry: &str, parameters: &[Parameter]) -> Declaration {
             let kind = match &parameter.kind {
                 ParameterKind::Scalar(ty) | ParameterKind::Contract(ty) => {
                     DeclaredKind::Scalar(primitive(ty))
+                }
+                // The kernel gets a handle.
+                ParameterKind::Buffer { element, .. } if is_condition(element) => {
+                    DeclaredKind::Scalar(PrimitiveType::from_name("u64"))
                 }
                 ParameterKind::Buffer { access, element, len, pointee, .. } => {
                     let table = pointee.as_ref();

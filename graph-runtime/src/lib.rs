@@ -59,7 +59,7 @@ pub use bind::{
 };
 pub use build::{CollectiveEntry, Collectives};
 pub use context::context;
-pub use cuda::{AnyBits, CallStream, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
+pub use cuda::{AnyBits, CallStream, Condition, PinnedViewMut, Ptr, PtrMut, SemaphoreHandle};
 pub use cuweave_check;
 pub use cuweave_core::launches::{Change, LaunchShape, LeftAlone, NamedKernel};
 pub use cuweave_core::plan::budget::CurvePoint;

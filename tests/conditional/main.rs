@@ -4,6 +4,7 @@ mod budgets;
 mod builder;
 mod decide;
 mod launches;
+mod own;
 mod plans;
 mod programs;
 mod random;

@@ -45,6 +45,7 @@ mod names;
 mod nesting;
 mod numbers;
 mod optional;
+mod own_conditions;
 mod places;
 mod pointers;
 mod program;
@@ -104,6 +105,7 @@ pub fn lower(
     if let Some(body) = body {
         lower_body(&mut lowering, body, signature);
     }
+    own_conditions::check_uses(&mut lowering);
     let (resolved, unknown) = lowering.scope.leave();
     lowering.program.add_after_edges(resolved);
     for after in unknown {

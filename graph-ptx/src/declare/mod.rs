@@ -5,6 +5,7 @@
 //! sizes in the PTX, which rustc compares.
 
 mod check;
+mod conditions;
 mod declaration;
 mod elements;
 mod extents;
@@ -14,6 +15,7 @@ mod unproved;
 mod variables;
 
 pub use check::{check, check_file};
+pub use conditions::sets_conditions;
 pub use declaration::{
     CheckedKernel, Declaration, DeclaredAccess, DeclaredKind, DeclaredParameter, DeclaredPart, Difference,
     Finding, ParameterProof, PointerTable, PrimitiveType, QuotientVariable, RoundedVariable, Unproved,

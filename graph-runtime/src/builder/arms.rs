@@ -19,7 +19,8 @@ use super::messages;
 use super::program::{NextStatement, Program, StatementSite};
 use super::size::ToSize;
 
-/// A decision of the device: a buffer of one `u32`. The body runs if it is not 0; with `!flag`, if it is 0.
+/// A decision of the device: a buffer of one `u32`, `i32`, `u8` or `bool`. The body runs if it is not
+/// 0; with `!flag`, if it is 0.
 #[derive(Clone, Debug)]
 pub struct Decision {
     pub(super) operand: Argument,
@@ -69,6 +70,9 @@ impl Program {
             let message = "`while_at_most` takes a number of turns, from 1 on";
             return Err(self.refuse(&site, Code::CW001, message, None));
         }
+        if self.is_condition(operand.buffer) {
+            self.check_decides_once(&site, word, operand.buffer, at_most)?;
+        }
         let mut own = vec![operand];
         own.extend(at_most.map(|_| self.counter(place, device)));
         let builder = self.builder;
@@ -106,8 +110,11 @@ impl Program {
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));
         }
         let (element, name) = self.element(access.buffer);
-        if element != TypeId::of::<u32>() {
-            let message = format!("`{word}` decides by a `u32`, and `{text}` is a buffer of `{name}`");
+        let deciding = [TypeId::of::<u32>(), TypeId::of::<i32>(), TypeId::of::<u8>(), TypeId::of::<bool>()];
+        if !deciding.contains(&element) && !self.is_condition(access.buffer) {
+            let message = format!(
+                "`{word}` decides by a `u32`, `i32`, `u8` or `bool`, and `{text}` is a buffer of `{name}`"
+            );
             let help = "let a kernel write the decision into a buffer of one `u32`";
             return Err(self.refuse(site, Code::CW001, &message, Some(help)));
         }
@@ -291,6 +298,14 @@ impl<'a> Builder<'a> {
         body: impl FnOnce(&mut Builder<'a>) -> Result<R>,
     ) -> Result<()> {
         let panics = self.program.cursor.panics;
+        let mut operand = arms.condition_accesses.first().map(|access| access.buffer);
+        operand = operand.filter(|&buffer| self.program.is_condition(buffer));
+        let name = arms.name.clone();
+        let site = StatementSite { place: arms.place, name: &name };
+        if operand.is_some() {
+            let arm = narrow(arms.begin_and_join.len());
+            self.program.check_own_arm(&site, arms.word, arm, &test)?;
+        }
         let begin = self.program.begin_arm(arms, test);
         let mut open = OpenArm { builder: self, arms, begin, panics, returned: false };
         let done = body(open.builder).map(drop);
@@ -299,7 +314,13 @@ impl<'a> Builder<'a> {
         if done.is_err() {
             program.cursor.pending = NextStatement::default();
         }
-        program.end_arm(arms, begin).and(done)
+        program.end_arm(arms, begin).and(done)?;
+        match operand {
+            Some(buffer) if arms.word == ConditionKeyword::While && !arms.begin_and_join.is_empty() => {
+                program.check_is_set(&site, buffer, begin)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Conditions on the device: `if`, `while` and `match` on a buffer of one `u32`. Their bodies are closures;
+//! Conditions on the device: `if`, `while` and `match` on a buffer of one element. Their bodies are closures;
 //! `arms` adds the statements around each.
 
 use std::ops::Not;
@@ -16,7 +16,7 @@ use super::program::{NextStatement, StatementSite};
 /// A buffer on which the device branches: `&Handle`, `&View`, or `!` of either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a buffer on which the device can branch",
-    label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`"
+    label = "a decision is `&flag`, or `!&flag`, of a buffer of one `u32`, `i32`, `u8` or `bool`"
 )]
 pub trait ToDecision {
     /// Converts it to a decision.
@@ -91,8 +91,8 @@ impl ToValues for Vec<u32> {
 }
 
 impl<'a> Builder<'a> {
-    /// Runs a body on the device if a flag is not 0: `if flag { .. }`. The flag is a buffer of one `u32`;
-    /// `!&flag` negates it.
+    /// Runs a body on the device if a flag is not 0: `if flag { .. }`. The flag is a buffer of one `u32`, `i32`, `u8`
+    /// or `bool`; `!&flag` negates it.
     ///
     /// The closure is called once, now, and adds the statements of the body. Its allocations belong to the body.
     /// Buffers from outside keep their memory: the body can neither free them nor move them into a call. If the
@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
     ///
     /// # Errors
     ///
-    /// The closure's error; a flag that is not known to be one `u32` on the device (CW001); a handle of
+    /// The closure's error; a flag that is not known to be one such element on the device (CW001); a handle of
     /// another builder (CW402).
     #[track_caller]
     pub fn if_<R>(
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
         self.repeat(CallSite::caller(), Some(most), &flag.to_decision(), body)
     }
 
-    /// Begins a choice between bodies by the value of a buffer of one `u32`: `match index { .. }`.
+    /// Begins a choice between bodies by the value of a buffer of one element: `match index { .. }`.
     /// [`Match::arm`] adds its arms, and [`Match::otherwise`] ends it.
     ///
     /// ```no_run

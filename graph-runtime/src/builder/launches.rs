@@ -238,6 +238,14 @@ impl Program {
             Some((_, None)) => Err(self.by_value_error(site, argument)),
             Some((view, Some(lent))) => {
                 let access = self.access(site, &view, mode)?;
+                if self.is_condition(access.buffer) && ["fill", "copy", "host"].contains(&user) {
+                    let message = format!(
+                        "`{}` is a condition, which only launches set",
+                        self.buffers[access.buffer].name
+                    );
+                    let help = "pass it to a launch whose kernel takes a `Condition`";
+                    return Err(self.refuse(site, Code::CW001, &message, Some(help)));
+                }
                 let bare = matches!(argument.0, ArgumentValue::Bare(_));
                 if mode == Mode::Write && lent == Mode::Read && !bare {
                     let message = format!("`{user}` writes `{}`", self.argument_text(argument));
@@ -311,6 +319,10 @@ impl Program {
                 format!("`{}` is an argument: only allocations of this graph leave it", declared.name);
             let help = "`copy` it into an allocation and return that";
             return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
+        }
+        if self.is_condition(buffer) {
+            let message = "a condition does not leave its graph";
+            return Err(self.refuse(&site, Code::CW001, message, Some("return buffers only")));
         }
         self.outputs.push((buffer, place));
         Ok(())

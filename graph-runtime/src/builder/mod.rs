@@ -26,6 +26,7 @@ mod hints;
 mod launches;
 mod lower;
 mod messages;
+mod own_conditions;
 mod program;
 mod size;
 mod statements;

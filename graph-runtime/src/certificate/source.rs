@@ -13,7 +13,7 @@ use cuweave_core::ir::{
 use cuweave_core::kind::Fence;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use crate::build::Alias;
+use crate::build::{Alias, own_condition};
 use crate::cuda;
 use crate::kernels::{AtomicUpdates, LaunchRecord, Module, Param, ParamKind};
 use crate::statements::{StatementRecordExt, element};
@@ -34,7 +34,10 @@ impl Numbering {
         let scopes = Scopes::new(program);
         let runs = |id: StatementId| match &program.statements[id].kind {
             StatementKind::Condition(condition) => condition.arm == 0,
-            StatementKind::Join(condition) => condition.word == Keyword::While,
+            // After a condition that kernels set no node decides on the next iteration.
+            StatementKind::Join(condition) => {
+                condition.word == Keyword::While && own_condition(program, id).is_none()
+            }
             kind => !kind.is_memory(),
         };
         let statements: Vec<StatementId> = program.statements.ids().filter(|&id| runs(id)).collect();
@@ -116,7 +119,12 @@ impl CertificateBuilder<'_> {
                 region: functions.of.get(id).map_or(0, |function| function.index()),
                 device: statement.device.as_u32(),
                 multi_block: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
-                kind: kind(&statement.kind),
+                kind: match own_condition(program, id) {
+                    Some(_) if matches!(statement.kind, StatementKind::Condition(_)) => {
+                        c::StatementKind::KernelDecision
+                    }
+                    _ => kind(&statement.kind),
+                },
                 accesses,
                 numbers: self.numbers(id),
             });
@@ -151,6 +159,7 @@ impl CertificateBuilder<'_> {
         let operand = self.operands.get(buffer.index());
         let address = operand.map_or(0, |operand| operand.address);
         let (origin, bytes) = match declared.origin {
+            Origin::Alloc(_) if declared.is_condition() => (c::Origin::State, None),
             Origin::Alloc(statement) => (c::Origin::Temporary(numbering.body_of(statement)), None),
             Origin::Taken => (c::Origin::Taken(address), operand),
             Origin::Device { .. } | Origin::Pinned { .. } | Origin::Part(_) => {
@@ -158,7 +167,8 @@ impl CertificateBuilder<'_> {
             }
         };
         let bytes = bytes.map(|operand| operand.len.saturating_mul(operand.element));
-        let declared_bytes = self.definition.dims[declared.len].saturating_mul(element(program, buffer));
+        let declared_bytes =
+            self.definition.dims[declared.len].saturating_mul(certified_element(program, buffer));
         c::Memory {
             name: declared.name.to_string(),
             bytes: bytes.unwrap_or(declared_bytes),
@@ -214,7 +224,8 @@ impl CertificateBuilder<'_> {
                 Some(Some(param)) => effect_of(param, checked[at].relied_on)?,
                 _ => effect(access.mode),
             };
-            let bytes = |dim| self.definition.dims[dim].saturating_mul(element(program, access.buffer));
+            let bytes =
+                |dim| self.definition.dims[dim].saturating_mul(certified_element(program, access.buffer));
             let (lo, hi) = (bytes(access.lo), bytes(access.hi));
             Some((at, c::Access { memory: access.buffer.index(), lo, hi, effect }))
         };
@@ -255,6 +266,11 @@ impl CertificateBuilder<'_> {
         }
         numbers
     }
+}
+
+/// Returns the bytes that an element has in a certificate. A condition counts as one byte of state.
+fn certified_element(program: &Program, buffer: BufferId) -> u64 {
+    if program.buffers[buffer].is_condition() { 1 } else { element(program, buffer) }
 }
 
 /// Returns the buffer parameters of a launch, in the order of the statement's accesses.

@@ -79,7 +79,7 @@ pub use params::{
     CopyEnd, KernelLaunch, MemLocation, Memcpy, Memset, Mirror, ObjectProperties, Packed, ParameterValues,
     Scratch, Word, WordCount, address_word, number, pattern, push_value, write_value,
 };
-pub use pointer::{Ptr, PtrMut};
+pub use pointer::{Condition, Ptr, PtrMut};
 pub use read::KernelNode;
 pub use runtime_context::RuntimeContext;
 pub use simulator::{BatchMember, HostAccess, PlannedBuffer, Simulator};

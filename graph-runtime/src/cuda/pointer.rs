@@ -1,9 +1,11 @@
-//! [`Ptr`] and [`PtrMut`]: the element types of tables of pointers.
+//! [`Ptr`] and [`PtrMut`]: the element types of tables of pointers. [`Condition`]: what a kernel sets.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use cudarc::driver::DeviceRepr;
+
+use super::any_bits::AnyBits;
 
 macro_rules! pointers {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -46,3 +48,18 @@ pointers! {
     /// least `len` elements: `float** xs` in CUDA. A launch passes a list of buffers, `&mut xs`. See [`Ptr`].
     PtrMut
 }
+
+/// A condition that kernels set, for an `if`, a `while` or a `match` of the device.
+///
+/// In the declaration of a kernel, `go: Condition` is a `cudaGraphConditionalHandle`, which one thread passes to
+/// `cudaGraphSetConditional`. In a graph function `let go = condition();` makes it, launches take `&mut go`, and one
+/// `if go`, `while go` or `match go` reads it. The driver keeps it: it has no memory.
+#[derive(Debug)]
+pub struct Condition {
+    _private: (),
+}
+
+// SAFETY: it has no bytes.
+unsafe impl DeviceRepr for Condition {}
+// SAFETY: it has no bytes.
+unsafe impl AnyBits for Condition {}

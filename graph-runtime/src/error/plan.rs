@@ -16,6 +16,20 @@ pub enum PlanFault {
     /// The graph function was never entered.
     #[error("the graph function has no body")]
     NoBody,
+    /// A condition that kernels set decides about several bodies, and the driver has no node for them.
+    #[error(
+        "{at}: this `{word}` runs several bodies by one condition that kernels set, which needs {needed}; let a kernel \
+            write the decision into a buffer `[u32; 1]`"
+    )]
+    #[non_exhaustive]
+    OneCondition {
+        /// The statement.
+        at: SourceLocation,
+        /// Its keyword.
+        word: &'static str,
+        /// The needed version.
+        needed: &'static str,
+    },
     /// A stage of the compiler failed.
     #[error("`{function}` ({file}): {reason}")]
     #[non_exhaustive]

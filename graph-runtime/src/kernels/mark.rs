@@ -416,12 +416,16 @@ pub const fn copies<From: CopiesTo<To>, To>() {}
 
 /// An element type that a device condition can read.
 #[diagnostic::on_unimplemented(
-    message = "the device decides by a `u32`, and this is a buffer of `{Self}`",
+    message = "the device decides by a `u32`, `i32`, `u8` or `bool`, and this is a buffer of `{Self}`",
     label = "elements of type `{Self}`",
     note = "let a kernel write the decision into a buffer `[u32; 1]`"
 )]
 pub trait Decides {}
 impl Decides for u32 {}
+impl Decides for i32 {}
+impl Decides for u8 {}
+impl Decides for bool {}
+impl Decides for crate::cuda::Condition {}
 
 /// Compiles only if a device condition can read elements of this type.
 pub const fn decides<T: Decides>() {}

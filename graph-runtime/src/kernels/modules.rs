@@ -47,16 +47,17 @@ pub(crate) static ENTRY: Kernel = Kernel::new(
 
 static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
 
-/// Sets the only condition of a statement from the value of its operand. `numbers` has four bits for each value
+/// Sets the only condition of a statement from the value of its operand, of 1 or 4 bytes. `numbers` has four bits for each value
 /// below 16, `otherwise` the number for all other values.
 pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     "cuweave_set_condition",
     &CONDITIONS,
     &[
         Param::scalar::<u64>("handle"),
-        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u8>("operand", ParamKind::Read),
         Param::scalar::<u64>("numbers"),
         Param::scalar::<u32>("otherwise"),
+        Param::scalar::<u32>("bytes"),
     ],
 );
 
@@ -66,7 +67,8 @@ pub(crate) static SET_CONDITIONS: Kernel = Kernel::new(
     "cuweave_set_conditions",
     &CONDITIONS,
     &[
-        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u8>("operand", ParamKind::Read),
+        Param::scalar::<u32>("bytes"),
         Param::scalar::<u32>("otherwise"),
         Param::scalar::<u32>("count"),
         Param::scalar::<u32>("v0"),
@@ -103,7 +105,8 @@ pub(crate) static SET_LOOP: Kernel = Kernel::new(
     &CONDITIONS,
     &[
         Param::scalar::<u64>("handle"),
-        Param::fixed::<u32>("operand", ParamKind::Read),
+        Param::fixed::<u8>("operand", ParamKind::Read),
+        Param::scalar::<u32>("bytes"),
         Param::fixed::<u32>("counter", ParamKind::ReadWrite),
         Param::fixed::<u64>("record", ParamKind::ReadWrite),
         Param::scalar::<u32>("most"),

@@ -39,6 +39,10 @@ pub(super) fn launch_argument(
         bare => match bare_view(lowering, bare)? {
             Some(View { borrow: Some(Borrow::Shared), .. }) => (bare, Mode::Read),
             Some(View { borrow: Some(Borrow::Mutable), .. }) => (bare, Mode::ReadWrite),
+            // A launch can only set it.
+            Some(View { borrow: None, buffer, .. }) if lowering.program.is_condition(buffer) => {
+                (bare, Mode::ReadWrite)
+            }
             Some(View { borrow: None, buffer, .. }) => {
                 let what = match lowering.program.buffer(buffer).origin {
                     Origin::Part(_) => "a part of a buffer of a record is passed by reference",

@@ -21,6 +21,7 @@ use super::conditionals::reject_outer_buffer;
 use super::host_statements::{event, host};
 use super::lowered::Lowered;
 use super::lowering::{LowerResult, Lowering, Reported};
+use super::own_conditions::condition;
 use super::syncs::sync_statement;
 use super::syntax::{LaunchArgument, StatementSyntax};
 use super::views::view_of;
@@ -29,6 +30,7 @@ use crate::graph::idents::{ident, located_type};
 use crate::graph::launch;
 use crate::graph::paths;
 use crate::graph::scope::{Binding, Borrow};
+use crate::parameters::is_condition;
 
 /// A built-in word that makes a statement, such as `fill`.
 pub(super) struct BuiltinWord {
@@ -43,8 +45,9 @@ pub(super) struct BuiltinWord {
 /// Lowers a call of a word. The identifier is the name that a `let` gives the statement.
 type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> LowerResult<()>;
 
-const WORDS: [BuiltinWord; 11] = [
+const WORDS: [BuiltinWord; 12] = [
     BuiltinWord { name: "alloc", arguments: 1..=1, usage: "alloc::<T>(len)", lower: alloc },
+    BuiltinWord { name: "condition", arguments: 0..=0, usage: "condition()", lower: condition },
     BuiltinWord { name: "fill", arguments: 2..=2, usage: "fill(&mut b, value)", lower: fill },
     BuiltinWord { name: "copy", arguments: 2..=2, usage: "copy(&a, &mut b)", lower: copy },
     BuiltinWord { name: "free", arguments: 1..=1, usage: "free(b)", lower: free },
@@ -269,6 +272,9 @@ fn alloc(
             "write `alloc::<f32>(len)`",
         ));
     };
+    if is_condition(&element) {
+        return Err(lowering.refuse(call, "a condition has no memory", "write `let go = condition();`"));
+    }
     let Some(name) = name else {
         return Err(lowering.refuse(call, "an allocation needs a name", "write `let b = alloc::<T>(len);`"));
     };

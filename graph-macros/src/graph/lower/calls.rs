@@ -32,7 +32,9 @@ pub(super) fn call_statement(
         Expr::Index(launch) => launch_statement(lowering, call, launch, name, attributes),
         Expr::Path(path) => {
             let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-            if let Some(word) = BuiltinWord::named(&last) {
+            // A graph function of arguments may have this name.
+            let is_word = last != "condition" || call.args.is_empty();
+            if let Some(word) = BuiltinWord::named(&last).filter(|_| is_word) {
                 return lower_word(lowering, word, call, name, attributes);
             }
             if let Some(word) = result_word(&call.func) {

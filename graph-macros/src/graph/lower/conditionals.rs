@@ -1,4 +1,4 @@
-//! Lowers conditionals that the device decides: `if`, `while` and `match` on a buffer of one `u32`.
+//! Lowers conditionals that the device decides: `if`, `while` and `match` on a buffer of one element.
 //!
 //! Each arm becomes a [`StatementKind::Condition`] statement, the arm's statements, and a [`StatementKind::Join`]
 //! statement.
@@ -14,6 +14,7 @@ use syn::{Attribute, Expr, ExprIf, ExprMatch, ExprMethodCall, ExprPath, ExprWhil
 use super::accesses::{reject_pinned, report_not_a_buffer};
 use super::devices::with_device;
 use super::lowering::{LowerResult, Lowering};
+use super::own_conditions::{check_conditional, check_is_set};
 use super::program::SpannedAccess;
 use super::shapes::ungrouped;
 use super::syntax::{LaunchArgument, StatementSyntax};
@@ -279,7 +280,7 @@ fn register_loop_label(lowering: &mut Lowering<'_>, label: &Ident, each: &ExprWh
 pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> LowerResult<()> {
     let mut arms = Vec::new();
     let mut seen: Vec<u32> = Vec::new();
-    let mut total = false;
+    let (mut total, mut booleans) = (false, false);
     for arm in &choice.arms {
         StatementAttributes::parse(&arm.attrs, AllowedAttributes::Nothing, lowering.report);
         let statements = match ungrouped(&arm.body) {
@@ -291,7 +292,7 @@ pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> L
         };
         let mut values = Vec::new();
         let others = matches!(arm.pat, Pat::Wild(_));
-        if total || !(others || literals(&arm.pat, &mut values)) {
+        if total || !(others || literals(&arm.pat, &mut values, &mut booleans)) {
             return Err(lowering.refuse(
                 &arm.pat,
                 "this pattern of a `match` on a buffer is not part of the language of graph functions",
@@ -316,6 +317,14 @@ pub(super) fn device_match(lowering: &mut Lowering<'_>, choice: &ExprMatch) -> L
         };
         total |= others;
         arms.push(DeviceArm { test, statements });
+    }
+    if booleans {
+        check_boolean(lowering, operand(&choice.expr).expr)?;
+        if let Some(last) = arms.last_mut().filter(|_| !total && seen.len() == 2) {
+            // Only one of the two values is left, so the last arm runs for all others.
+            seen.retain(|value| !last.test.values.contains(value));
+            total = ArmValues::of(&seen, true).map(|others| last.test = others).is_some();
+        }
     }
     if !total {
         return Err(lowering.refuse(
@@ -346,6 +355,11 @@ fn conditional(
         return Ok(());
     }
     let total = total && arms.len() == all;
+    let own_condition = Some(access.access.buffer).filter(|&buffer| lowering.program.is_condition(buffer));
+    if let Some(buffer) = own_condition {
+        let tests: Vec<ArmValues> = arms.iter().map(|arm| arm.test).collect();
+        check_conditional(lowering, word, operand, buffer, &tests, at_most)?;
+    }
     let counter = at_most.map(|_| counter(lowering, span));
     let own = |written: Mode| -> Vec<SpannedAccess> {
         let count = |counter: &SpannedAccess| SpannedAccess {
@@ -363,15 +377,19 @@ fn conditional(
             StatementSyntax { arguments: arguments.into_iter().collect(), ..StatementSyntax::default() };
         let at = lowering.push(name.clone(), span, StatementKind::Condition(body), syntax, accesses);
         let around = lowering.nesting.replace_body(Some(at));
+        let first = lowering.program.next_statement();
         lowering.block(&arm.statements);
         lowering.nesting.replace_body(around);
+        if let (Some(buffer), ConditionKeyword::While) = (own_condition, word) {
+            let _ = check_is_set(lowering, operand, buffer, first);
+        }
         let accesses = if word == ConditionKeyword::While { own(Mode::ReadWrite) } else { Vec::new() };
         lowering.push(name.clone(), span, StatementKind::Join(body), StatementSyntax::default(), accesses);
     }
     Ok(())
 }
 
-/// Returns the access of a conditional's operand. Its length must be 1 and its element type `u32`.
+/// Returns the access of a conditional's operand. Its length must be 1; rustc checks the element type.
 fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> LowerResult<SpannedAccess> {
     let Some(view) = view_of(lowering, operand)? else {
         return Err(report_not_a_buffer(lowering, operand, word));
@@ -388,16 +406,34 @@ fn one_value(lowering: &mut Lowering<'_>, operand: &Expr, word: &str) -> LowerRe
         ));
     }
     let element = lowering.program.element(view.buffer).to_token_stream().to_string();
-    if ["f32", "f64", "u64", "i64", "i32", "u16", "i16", "u8", "i8", "bool"].contains(&element.as_str()) {
+    if ["f32", "f64", "u64", "i64", "u16", "i16", "i8"].contains(&element.as_str()) {
         return Err(lowering.refuse(
             operand,
-            &format!("`{word}` decides by a `u32`, and `{text}` is a buffer of `{element}`"),
+            &format!(
+                "`{word}` decides by a `u32`, `i32`, `u8` or `bool`, and `{text}` is a buffer of `{element}`"
+            ),
             "let a kernel write the decision into a buffer `[u32; 1]`",
         ));
     }
     let access = lowering.program.access(&view, Mode::Read, operand.span());
     reject_pinned(lowering, &access, operand, word)?;
     Ok(access)
+}
+
+/// Rejects `true` and `false` as patterns of a buffer that is not known to be of `bool`.
+fn check_boolean(lowering: &mut Lowering<'_>, operand: &Expr) -> LowerResult<()> {
+    let element = view_of(lowering, operand)?.map(|view| lowering.program.element(view.buffer));
+    if element.is_none_or(|element| element.to_token_stream().to_string() == "bool") {
+        return Ok(());
+    }
+    Err(lowering.refuse(
+        operand,
+        &format!(
+            "`true` and `false` are patterns of a buffer of `bool`, and `{}` is not known to be one",
+            compact(operand)
+        ),
+        "write `0` and `_`, or declare it as `[bool; 1]`",
+    ))
 }
 
 /// Allocates the counter of a loop's iterations.
@@ -436,13 +472,18 @@ pub(super) fn reject_outer_buffer(
 }
 
 /// Collects the literals of a pattern. Returns false for other patterns.
-fn literals(pattern: &Pat, values: &mut Vec<u32>) -> bool {
+fn literals(pattern: &Pat, values: &mut Vec<u32>, booleans: &mut bool) -> bool {
     match pattern {
-        Pat::Paren(inner) => literals(&inner.pat, values),
-        Pat::Or(or) => or.cases.iter().all(|case| literals(case, values)),
+        Pat::Paren(inner) => literals(&inner.pat, values, booleans),
+        Pat::Or(or) => or.cases.iter().all(|case| literals(case, values, booleans)),
         Pat::Lit(literal) => match &literal.lit {
-            Lit::Int(number) if matches!(number.suffix(), "" | "u32") => {
+            Lit::Int(number) if matches!(number.suffix(), "" | "u32" | "i32" | "u8") => {
                 number.base10_parse::<u32>().map(|value| values.push(value)).is_ok()
+            }
+            Lit::Bool(value) => {
+                values.push(value.value.into());
+                *booleans = true;
+                true
             }
             _ => false,
         },

@@ -3,7 +3,7 @@
 
 use cuweave_core::ids::{ArgumentPartId, VariableId};
 use cuweave_core::index::{Index, Vector};
-use cuweave_core::ir::StatementId;
+use cuweave_core::ir::{BufferId, StatementId};
 use cuweave_core::sample::ChoiceCondition;
 use cuweave_core::structure::{Choice, EnclosingLoop, Item};
 use cuweave_ptx::poly::Poly;
@@ -35,6 +35,8 @@ pub(super) struct Nesting {
     outer_scopes: usize,
     /// The `Kind::Condition` statement of the innermost body that the device decides about.
     body: Option<StatementId>,
+    /// The conditions that kernels set, each with the number of loops around it that the build unrolls.
+    conditions: Vec<(BufferId, usize)>,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
     /// True once a loop has exceeded the limits and been reported.
@@ -150,6 +152,16 @@ impl Nesting {
             loop_labels.push(label.clone());
         }
         true
+    }
+
+    /// Adds a condition that kernels set.
+    pub fn add_condition(&mut self, condition: BufferId, loops: usize) {
+        self.conditions.push((condition, loops));
+    }
+
+    /// Returns the number of loops around a condition that the build unrolls.
+    pub fn condition_depth(&self, condition: BufferId) -> Option<usize> {
+        self.conditions.iter().find(|(known, _)| *known == condition).map(|&(_, loops)| loops)
     }
 
     pub fn body(&self) -> Option<StatementId> {

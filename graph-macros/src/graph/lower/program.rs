@@ -19,6 +19,7 @@ use super::spans::Spans;
 use super::syntax::StatementSyntax;
 use crate::dims::DimExpr;
 use crate::graph::scope::{Borrow, Resolved, View};
+use crate::parameters::is_condition;
 
 /// An access and the span of its expression.
 #[derive(Clone, Copy)]
@@ -130,6 +131,11 @@ impl ProgramBuilder {
         &self.elements[buffer.index()]
     }
 
+    /// Returns true for a condition that kernels set.
+    pub fn is_condition(&self, buffer: BufferId) -> bool {
+        is_condition(self.element(buffer))
+    }
+
     /// Marks an argument as uninitialised on entry.
     pub fn add_fresh(&mut self, buffer: BufferId) {
         let zero = self.dims.intern(DimExpr::constant(0));
@@ -216,6 +222,11 @@ impl ProgramBuilder {
 
     pub fn statement(&self, statement: StatementId) -> &Statement {
         &self.statements[statement]
+    }
+
+    /// Returns the position of an access.
+    pub fn access_span(&self, statement: StatementId, index: usize) -> Span {
+        self.spans.accesses[statement.index()][index]
     }
 
     /// Returns the name of the call that returns a buffer. None for other buffers.

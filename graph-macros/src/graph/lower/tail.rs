@@ -69,6 +69,10 @@ fn lower_output(lowering: &mut Lowering<'_>, name: &Expr, returned: &ReturnedBuf
         let _ = lowering.refuse(name, &message, "`copy` it into an allocation and return that");
         return;
     }
+    if lowering.program.is_condition(view.buffer) {
+        let _ = lowering.refuse(name, "a condition does not leave its graph", "return buffers only");
+        return;
+    }
     let declared = lowering.bound(&returned.len);
     let declared = lowering.program.dims.intern(declared);
     lowering.program.add_output(view.buffer, declared, name.span());

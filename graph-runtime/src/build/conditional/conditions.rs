@@ -10,18 +10,50 @@
 
 use cuweave_core::condition::ConditionKeyword as Keyword;
 use cuweave_core::index::narrow;
-use cuweave_core::ir::StatementId;
+use cuweave_core::ir::{BufferId, Program, StatementId};
 use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
 use crate::build::calls::capture::CapturedNodes;
 use crate::build::graph::builder::GraphBuilder;
-use crate::cuda::{ConditionalKind, Memset, Node};
-use crate::error::{Error, PlanFault, Result, at_statement};
+use crate::cuda::{ConditionalKind, Memset, Node, RawGraph};
+use crate::error::{Error, PlanFault, Result, SourceLocation, at_statement};
 use crate::kernels::HUB;
 
 use super::bodies::BodyGraphs;
-use super::setters::{setter_of_arms, setter_of_loop, single_node_kind};
+use super::setters::{OperandPlace, setter_of_arms, setter_of_loop, single_node_kind};
+
+/// Creates the conditions that kernels set, of the conditionals directly in a body. Must be called before the nodes of
+/// the body are added to its graph.
+pub(crate) fn create_conditions(
+    builder: &mut GraphBuilder<'_>,
+    body: Option<ScopeId>,
+    graph: RawGraph,
+) -> Result<()> {
+    let decided: Vec<(StatementId, BufferId)> = {
+        let program = builder.definition.program();
+        let inside = builder.bodies.scopes.list.enumerate();
+        let inside = inside.filter(|&(own, scope)| scope.first == own && scope.parent == body);
+        inside
+            .filter_map(|(_, scope)| Some((scope.condition, own_condition(program, scope.condition)?)))
+            .collect()
+    };
+    for (statement, buffer) in decided {
+        let definition = &builder.definition;
+        let context = definition.context_of(definition.program().statements[statement].device);
+        let created = definition.driver.create_condition(graph, context);
+        let at = || Some(at_statement(definition.program(), statement));
+        let handle = created.map_err(|failure| Error::driver(failure, at()))?;
+        builder.built.state.bases[buffer] = handle;
+    }
+    Ok(())
+}
+
+/// Returns the condition that kernels set and that this statement reads. `None` if the statement reads memory.
+pub(crate) fn own_condition(program: &Program, condition: StatementId) -> Option<BufferId> {
+    let buffer = program.statements[condition].accesses.first()?.buffer;
+    program.buffers[buffer].is_condition().then_some(buffer)
+}
 
 /// Adds the conditional node of an arm. For the first arm of a statement, also adds the kernel that sets the
 /// conditions, and the node holds all arms if the driver supports that.
@@ -38,15 +70,23 @@ pub(crate) fn begin_body(
     let (driver, context) = (definition.driver, definition.context_of(operation.device));
     let at = builder.at(operation);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
-    // A profile times each arm separately.
-    let whole = single_node_kind(driver, &arms).filter(|_| builder.stamps.is_none());
+    let own = own_condition(definition.program(), arms[0].condition);
+    // A profile times each arm separately, unless one condition has to decide about all.
+    let whole = single_node_kind(driver, &arms).filter(|_| builder.stamps.is_none() || own.is_some());
     let mut nodes = Vec::new();
     if scope.condition == arms[0].condition {
-        for arm in &arms[..if whole.is_some() { 1 } else { arms.len() }] {
-            let handle = driver.create_condition(builder.into, context).map_err(failed)?;
-            builder.bodies.handles.insert(arm.condition, handle);
+        if let Some(own) = own {
+            if arms.len() > 1 && whole.is_none() {
+                return Err(one_condition(SourceLocation::clone(&at), scope.body.word).into());
+            }
+            builder.bodies.handles.insert(statement, builder.built.state.bases[own]);
+        } else {
+            for arm in &arms[..if whole.is_some() { 1 } else { arms.len() }] {
+                let handle = driver.create_condition(builder.into, context).map_err(failed)?;
+                builder.bodies.handles.insert(arm.condition, handle);
+            }
+            nodes.push(set_conditions(builder, statement, &arms, true, after)?);
         }
-        nodes.push(set_conditions(builder, statement, &arms, true, after)?);
     } else if whole.is_some() {
         // This is the node of the first arm. Only that arm depends on nodes outside.
         return match *after {
@@ -61,7 +101,7 @@ pub(crate) fn begin_body(
     }
     let handle = *builder.bodies.handles.get(&statement).ok_or_else(missing)?;
     let alone = if scope.body.word == Keyword::While { ConditionalKind::While } else { ConditionalKind::If };
-    let (node_kind, own) = match whole {
+    let (node_kind, run) = match whole {
         Some(node_kind) => (node_kind, arms.as_slice()),
         None => (alone, std::slice::from_ref(&scope)),
     };
@@ -69,12 +109,25 @@ pub(crate) fn begin_body(
     if scope.condition == arms[0].condition {
         before.extend(zero_records(builder, statement, &scope, after)?);
     }
-    let added = driver.add_condition(builder.into, &before, handle, node_kind, narrow(own.len()), context);
+    let added = driver.add_condition(builder.into, &before, handle, node_kind, narrow(run.len()), context);
     let (node, graphs) = added.map_err(failed)?;
-    builder.bodies.graphs.extend(own.iter().map(|arm| arm.condition).zip(graphs));
+    builder.bodies.graphs.extend(run.iter().map(|arm| arm.condition).zip(graphs.iter().copied()));
     builder.bodies.nodes += 1;
+    for (arm, graph) in run.iter().zip(graphs) {
+        let body = builder.bodies.scopes.bordered(arm.condition);
+        create_conditions(builder, body, graph)?;
+    }
     nodes.push(node);
     Ok(CapturedNodes { frontier: vec![node], nodes, ends_in_kernel: false, ..CapturedNodes::default() })
+}
+
+/// Returns the error for several bodies that one condition decides about, on a driver without nodes of several bodies.
+fn one_condition(at: SourceLocation, word: Keyword) -> PlanFault {
+    let needed = match word {
+        Keyword::Match => "CUDA 12.8",
+        Keyword::If | Keyword::While => "CUDA 13.0",
+    };
+    PlanFault::OneCondition { at, word: word.name(), needed }
 }
 
 /// Adds the last nodes of a body: a no-op kernel to an empty body, and the kernel that sets the condition again
@@ -92,7 +145,8 @@ pub(crate) fn end_body(
     let body = builder.bodies.graphs.get(&scope.condition).copied().ok_or_else(missing)?;
     let outside = std::mem::replace(&mut builder.into, body);
     let mut nodes = Vec::new();
-    if scope.body.word == Keyword::While {
+    let own = own_condition(builder.definition.program(), scope.condition);
+    if scope.body.word == Keyword::While && own.is_none() {
         let arms = std::slice::from_ref(&scope);
         nodes.push(set_conditions(builder, statement, arms, false, after)?);
     } else if !builder.bodies.filled.contains(&scope.condition) {
@@ -118,12 +172,14 @@ fn set_conditions(
     let emission = builder.built.emission(&definition.flat, &definition.dims);
     let address = |access| emission.elements_of(statement, access).address;
     let program = definition.program();
+    let of = program.statements[statement].accesses[0].buffer;
+    let operand = OperandPlace { address: address(0), bytes: program.buffers[of].element };
     let (kernel, words) = match counted.record(statement) {
         Some(record) => {
             let zeroed = begins.then(|| counted.zeroed_by_setter(&arms[0]));
-            setter_of_loop(&arms[0].body, &handles, address(0), address(1), record, zeroed)
+            setter_of_loop(&arms[0].body, &handles, operand, address(1), record, zeroed)
         }
-        None => setter_of_arms(arms, &handles, address(0)),
+        None => setter_of_arms(arms, &handles, operand),
     }
     .ok_or_else(|| PlanFault::NoCondition(program.statements[statement].name.to_string()))?;
     let (at, device) = (at_statement(program, statement), program.statements[statement].device);

@@ -16,6 +16,7 @@ use crate::cuda::{ConditionalKind, Driver, Word};
 use crate::kernels::{Kernel, Modules, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
 use cuweave_core::flattened::Flattened;
 
+use super::conditions::own_condition;
 use super::counted::CountedLoops;
 
 /// The first CUDA version in which IF nodes with two bodies run as documented.
@@ -25,6 +26,14 @@ const SWITCHES_SINCE: (u32, u32) = (12, 8);
 
 /// A kernel that sets conditions, with the values of its parameters.
 pub(crate) type ConditionSetter = (&'static Kernel, Vec<Word>);
+
+/// The operand of a statement in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OperandPlace {
+    pub address: u64,
+    /// The size of its element: 1 or 4.
+    pub bytes: u32,
+}
 
 /// Stands for no arm.
 const NO_ARM: u32 = u32::MAX;
@@ -94,21 +103,21 @@ pub(crate) fn is_one_node(driver: &Driver, arms: &[ConditionalBody]) -> bool {
 pub(crate) fn setter_of_arms(
     arms: &[ConditionalBody],
     handles: &[u64],
-    operand: u64,
+    operand: OperandPlace,
 ) -> Option<ConditionSetter> {
     let choice = ArmTable::new(arms);
     let switches = handles.len() < arms.len() && arms[0].body.word == Keyword::Match;
     // `arms.len()` selects no body.
     let number = |arm: u32| if switches { arm.min(narrow(arms.len())) } else { u32::from(arm == 0) };
     if let (&[handle], Some((numbers, otherwise))) = (handles, choice.table(number)) {
-        let words = [handle, operand, numbers, otherwise.into()];
+        let words = [handle, operand.address, numbers, otherwise.into(), operand.bytes.into()];
         return Some((&SET_CONDITION, words.map(Word::new).to_vec()));
     }
     let values = choice.repeated()?;
     let mut slots = [0; MAX_VALUES + 1];
     slots.get_mut(..handles.len()).filter(|slots| !slots.is_empty())?.copy_from_slice(handles);
     let count = if switches { 0 } else { wide(handles.len()) };
-    let words = [operand, choice.otherwise.into(), count].into_iter();
+    let words = [operand.address, operand.bytes.into(), choice.otherwise.into(), count].into_iter();
     let words = words.chain(values.map(|(value, _)| value.into())).chain(values.map(|(_, arm)| arm.into()));
     Some((&SET_CONDITIONS, words.chain(slots).map(Word::new).collect()))
 }
@@ -118,7 +127,7 @@ pub(crate) fn setter_of_arms(
 pub(crate) fn setter_of_loop(
     body: &Condition,
     handles: &[u64],
-    operand: u64,
+    operand: OperandPlace,
     counter: u64,
     record: u64,
     zeroed: Option<u32>,
@@ -126,7 +135,9 @@ pub(crate) fn setter_of_loop(
     let &[handle] = handles else { return None };
     let most = body.at_most.unwrap_or(0);
     let numbers = [most, u32::from(zeroed.is_some()), u32::from(body.test.others), zeroed.unwrap_or(0)];
-    let words = [handle, operand, counter, record].into_iter().chain(numbers.map(u64::from));
+    let words = [handle, operand.address, operand.bytes.into(), counter, record]
+        .into_iter()
+        .chain(numbers.map(u64::from));
     Some((&SET_LOOP, words.map(Word::new).collect()))
 }
 
@@ -141,11 +152,15 @@ pub(crate) fn early_setters(
     let (scopes, counted) = (Scopes::new(program), CountedLoops::new(program));
     let mut early = BTreeSet::new();
     for (_, first) in scopes.list.enumerate().filter(|&(own, scope)| scope.first == own) {
+        if own_condition(program, first.condition).is_some() {
+            continue;
+        }
         let arms: Vec<ConditionalBody> = scopes.arms(first.first).cloned().collect();
         let handles = vec![0; if single_node_kind(driver, &arms).is_some() { 1 } else { arms.len() }];
+        let operand = OperandPlace { address: 0, bytes: 4 };
         let setting = match first.body.at_most {
-            Some(_) => setter_of_loop(&first.body, &handles, 0, 0, 0, None),
-            None => setter_of_arms(&arms, &handles, 0),
+            Some(_) => setter_of_loop(&first.body, &handles, operand, 0, 0, None),
+            None => setter_of_arms(&arms, &handles, operand),
         };
         let device = program.statements[first.condition].device;
         let allowed = Allowed::by(flat.checked.functions().launches(program, first.condition));

@@ -13,7 +13,7 @@ use crate::build::calls::capture::CapturedNodes;
 use crate::build::calls::captured::{capture, check_all_captured};
 use crate::build::calls::collectives::{agree_collectives, deadlock_error, reach_collective};
 use crate::build::conditional::bodies::BodyGraphs;
-use crate::build::conditional::conditions::{begin_body, end_body, within};
+use crate::build::conditional::conditions::{begin_body, create_conditions, end_body, within};
 use crate::build::merged::batches::add_batch;
 use crate::build::merged::fused::add_fused;
 use crate::build::profile::clocks::{begin_stamps, stamp};
@@ -53,6 +53,7 @@ pub(crate) fn add_nodes(
         into,
     };
     agree_collectives(&mut builder)?;
+    create_conditions(&mut builder, None, into)?;
     add_all(&mut builder)?;
     let GraphBuilder { full, bodies, .. } = builder;
     built.handle.bodies = bodies.graphs;
