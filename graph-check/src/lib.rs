@@ -45,7 +45,8 @@
 //!
 //! **Lemma 2 (iterations).** *The nodes of a loop iteration have ended before the next iteration begins.* The
 //! driver reads the condition after the body has ended. The rule [`Bodies`](Rule::Bodies) demands more: the
-//! statement that decides about the next iteration comes last.
+//! statement that decides about the next iteration comes last. A condition that kernels set is read by the node that
+//! runs the bodies, before each run of them.
 //!
 //! **Lemma 3 (conflicts).** *Conflicting accesses of two statements take effect one after the other, in the right
 //! order.* By [`Conflicts`](Rule::Conflicts), either Lemma 1 holds for all nodes of both, or they are members of

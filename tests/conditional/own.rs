@@ -234,7 +234,7 @@ fn it_is_profiled_drawn_verified_and_built_again() -> Outcome {
     let device = device();
     let (mut x, mut left) = (device.upload(&[1u32; 300]), device.upload(&[3u32]));
     let mut exec = mixed_until(&device.ctx, 300, 2, &mut left, &mut x)?.instantiate()?;
-    exec.verify(&device.stream)?;
+    assert!(exec.verify(&device.stream)?.is_equal());
     exec.set_by(4)?;
     exec.launch(&device.stream)?;
     assert!(exec.dot().contains("while"));
@@ -244,7 +244,7 @@ fn it_is_profiled_drawn_verified_and_built_again() -> Outcome {
 
     let (mut x, given) = (device.upload(&[1u32; 8]), device.upload(&[1u32]));
     let mut exec = chosen(&device.ctx, 8, &given, &mut x)?.instantiate()?;
-    exec.verify(&device.stream)?;
+    assert!(exec.verify(&device.stream)?.is_equal());
     exec.profile(&device.stream, 2)?;
     exec.launch(&device.stream)?;
     Ok(())

@@ -3,6 +3,7 @@
 //! A condition is a buffer of one element without memory. Its launches and its conditional are ordered like those of
 //! any buffer.
 
+use cuweave_core::codes::Code;
 use cuweave_core::condition::{ArmValues, ConditionKeyword};
 use cuweave_core::index::between;
 use cuweave_core::ir::{BufferId, Origin, StatementId, StatementKind};
@@ -78,13 +79,19 @@ pub(super) fn check_conditional(
             }
         }
     }
-    let before = between(StatementId::from_u32(0), lowering.program.next_statement());
-    let decides = |&at: &StatementId| {
+    let mut before = between(StatementId::from_u32(0), lowering.program.next_statement());
+    let decides = |at: StatementId| {
         let statement = lowering.program.statement(at);
         matches!(statement.kind, StatementKind::Condition(_))
             && statement.accesses.first().is_some_and(|access| access.buffer == buffer)
     };
-    let again = before.into_iter().any(|at| decides(&at));
+    let again = before.clone().any(decides);
+    if !lowering.has_rejected_syntax && !before.any(|at| sets(lowering, at, buffer)) {
+        let message = format!("nothing sets `{name}` before this `{keyword}`");
+        let help = "launch a kernel that takes the condition first";
+        lowering.report.error(operand.span(), Code::CW101, &message, &[], Some(help));
+        return Err(Reported);
+    }
     let depth = lowering.nesting.around().len();
     let inside = match lowering.program.buffer(buffer).origin {
         Origin::Alloc(at) => lowering.nesting.body().is_none_or(|body| at > body),
@@ -99,6 +106,12 @@ pub(super) fn check_conditional(
     Ok(())
 }
 
+/// Returns true if a statement sets a condition.
+fn sets(lowering: &Lowering<'_>, at: StatementId, buffer: BufferId) -> bool {
+    let accesses = &lowering.program.statement(at).accesses;
+    accesses.iter().any(|access| access.buffer == buffer && access.mode.writes())
+}
+
 /// Checks that the body of a `while`, whose statements begin at `first`, sets its condition.
 pub(super) fn check_is_set(
     lowering: &mut Lowering<'_>,
@@ -107,11 +120,7 @@ pub(super) fn check_is_set(
     first: StatementId,
 ) -> LowerResult<()> {
     let mut body = between(first, lowering.program.next_statement());
-    let sets = |at: StatementId| {
-        let accesses = &lowering.program.statement(at).accesses;
-        accesses.iter().any(|access| access.buffer == buffer && access.mode.writes())
-    };
-    if lowering.has_rejected_syntax || body.any(sets) {
+    if lowering.has_rejected_syntax || body.any(|at| sets(lowering, at, buffer)) {
         return Ok(());
     }
     let name = compact(operand);
