@@ -90,7 +90,7 @@ pub mod private {
         BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, BoundExclusive,
         BoundExclusivePinned, BoundShared, BoundSharedPinned, BoundTaken, BufferDeclaration, HandedOutput,
         HandedOutputs, Hint, HintLocation, HintVisitor, Host, Location, Optional, Output, OutputDescription,
-        RangedHint, Resource, ResourceHandle, SomeOrNone, ToView, ViewContext, Visitor, absent,
+        PassedKept, RangedHint, Resource, ResourceHandle, SomeOrNone, ToView, ViewContext, Visitor, absent,
         count as __count, describe_records, is_given,
     };
     pub use crate::build::{
@@ -126,8 +126,9 @@ pub mod private {
     /// The kinds of buffer arguments.
     pub mod mark {
         pub use crate::kernels::mark::{
-            Atomic, Fresh, FreshMoved, Moved, PassedMut, PassedShared, Shared, Unique, chosen, copies,
-            decides, decides_by, element, element_mut, leaves, lent, lent_mut, same, some,
+            Atomic, Fresh, FreshMoved, Moved, PassedMut, PassedShared, PinnedShared, PinnedUnique, Shared,
+            Unique, chosen, copies, decides, decides_by, element, element_mut, leaves, lent, lent_mut, same,
+            some,
         };
     }
     pub use cuweave_core::table::{ElementLayout, Table, TableHandle};

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use cudarc::driver::CudaEvent;
 use cuweave::Error;
 use cuweave::prelude::*;
 use cuweave_core::ir::StatementKind;
@@ -58,6 +59,83 @@ fn there_and_back(
     mix[per_item(n)](&mut beside, 6, n);
     #[after(turn)]
     copy(&x, &mut seen);
+}
+
+/// One round of the device and the host, as a function of its own.
+#[cuweave::graph]
+fn round(
+    n: u32,
+    by: u32,
+    log: &Log,
+    done: &CudaEvent,
+    x: &mut [u32; n],
+    seen: &mut Pinned<[u32; n]>,
+    given: &mut Pinned<[u32; n]>,
+) {
+    mix[per_item(n)](&mut x, 1, n);
+    copy(&x, &mut seen);
+    host(&log, &seen, &mut given, move |log, seen, given| {
+        log.0.lock().expect("no panic holds it").push(seen[0]);
+        for (to, from) in given.iter_mut().zip(seen) {
+            *to = from.wrapping_mul(by);
+        }
+    });
+    copy(&given, &mut x);
+    record(&done);
+}
+
+/// The shared memory of a round is a part of what the rounds have.
+#[cuweave::graph]
+fn outer_round(
+    n: u32,
+    log: &Arc<Log>,
+    done: &Arc<CudaEvent>,
+    x: &mut [u32; n],
+    both: &mut Pinned<[u32; 2 * n]>,
+) {
+    let (seen, given) = both.split_at_mut(n);
+    round(n, 3, &log, &done, &mut x, &mut seen, &mut given);
+}
+
+#[cuweave::graph]
+fn rounds(n: u32, log: &Log, done: &CudaEvent, x: &mut [u32; n], both: &mut Pinned<[u32; 2 * n]>) {
+    for _ in 0..2 {
+        outer_round(n, &log, &done, &mut x, &mut both);
+    }
+    let (seen, given) = both.split_at_mut(n);
+    round(n, 5, &log, &done, &mut x, &mut seen, &mut given);
+    host(&log, |log| log.0.lock().expect("no panic holds it").push(0));
+    record(&done);
+}
+
+#[test]
+fn called_functions_have_host_statements_events_and_pinned_memory() {
+    let device = alone();
+    for seed in 0..4 {
+        device.schedule(seed);
+        let (mut x, mut both) = (device.upload(&[7u32; N]), pinned(&device.ctx, &[0u32; 2 * N]));
+        let log = Arc::new(Log::default());
+        let done = Arc::new(device.ctx.new_event(None).expect("an event"));
+        let graph = rounds(&device.ctx, N as u32, log.clone(), done, &mut x, &mut both).expect("it builds");
+        let report = graph.report();
+        assert_eq!((report.hosts, report.copies, report.kernels), (4, 6, 3), "{report}");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        exec.synchronize().expect("it is over");
+        drop(exec);
+        let (mut value, mut expected) = (7u32, Vec::new());
+        for by in [3, 3, 5] {
+            value = step(value, 1);
+            expected.push(value);
+            value = value.wrapping_mul(by);
+        }
+        // Nothing orders the last statement of `rounds`, which has no buffer.
+        let mut seen = log.take();
+        assert!(seen.contains(&0), "{seen:?}");
+        seen.retain(|&value| value != 0);
+        assert_eq!((device.download(&x), seen), (vec![value; N], expected));
+        device.nothing_reported();
+    }
 }
 
 #[test]

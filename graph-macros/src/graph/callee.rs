@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::expansion::Expansion;
 use super::parts::{BufferMemory, BufferType};
-use super::signature::{Argument, ArgumentKind};
+use super::signature::{Argument, ArgumentKind, HostType};
 
 /// Generates the methods through which callers use the item.
 pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
@@ -37,15 +37,17 @@ pub(super) fn callee(expansion: &Expansion<'_>) -> TokenStream {
 fn called(expansion: &Expansion<'_>) -> TokenStream {
     let name = expansion.name();
     let known = known_values(expansion);
-    let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+    let (mut generics, mut parameters, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     for (at, argument) in expansion.signature.arguments.iter().enumerate() {
         let (value, private) = (&argument.name, quote!(::cuweave::__private));
         match &argument.kind {
             ArgumentKind::Scalar(_) if expansion.signature.is_refused(argument) => {
                 parameters.push(quote!(_: impl ::core::marker::Sized));
             }
-            // Only the outermost function may keep host values, or copy from and to the host.
-            ArgumentKind::Host(_) if argument.is_kept() => return TokenStream::new(),
+            ArgumentKind::Host(HostType { ty, kept: true, .. }) => {
+                parameters.push(quote!(#value: impl #private::PassedKept<'v, #ty>));
+                kept.push(quote!(let #value = #private::PassedKept::kept(#value);));
+            }
             ArgumentKind::Host(_) => {
                 let ty = argument.value_type();
                 parameters.push(quote!(#value: #ty));
@@ -59,7 +61,8 @@ fn called(expansion: &Expansion<'_>) -> TokenStream {
                     (BufferMemory::Device, true, false) => quote!(ReadWrite),
                     (BufferMemory::Device, false, _) => quote!(Read),
                     (BufferMemory::Taken, ..) => quote!(Taken),
-                    (BufferMemory::Pinned, ..) => return TokenStream::new(),
+                    (BufferMemory::Pinned, true, _) => quote!(PinnedMut),
+                    (BufferMemory::Pinned, false, _) => quote!(Pinned),
                 };
                 generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
             }
@@ -85,6 +88,7 @@ fn called(expansion: &Expansion<'_>) -> TokenStream {
             #[doc(hidden)]
             pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
                 let _ = __built;
+                #(#kept)*
                 #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
             }
         }

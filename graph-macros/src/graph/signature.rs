@@ -49,7 +49,8 @@ pub struct HostType {
     pub ty: Type,
     /// True for `&mut T`, a resource: the calls that take it stay in program order.
     pub resource: bool,
-    /// True if a host statement or an event keeps it alive. It is then bound as an `Arc`.
+    /// True if the exec keeps it alive, for a host statement or an event, or as it is declared as `&Arc<T>`. It is
+    /// bound as an `Arc`.
     pub kept: bool,
 }
 
@@ -58,7 +59,7 @@ impl Signature {
     pub fn keep(&mut self, names: &std::collections::BTreeSet<String>) {
         for argument in &mut self.arguments {
             if let ArgumentKind::Host(host) = &mut argument.kind {
-                host.kept = names.contains(&argument.name.to_string());
+                host.kept |= names.contains(&argument.name.to_string());
             }
         }
     }
@@ -68,11 +69,6 @@ impl Argument {
     /// Returns true for a scalar.
     pub fn is_scalar(&self) -> bool {
         matches!(self.kind, ArgumentKind::Scalar(_))
-    }
-
-    /// Returns true for a host value that a host statement or an event keeps alive.
-    pub fn is_kept(&self) -> bool {
-        matches!(self.kind, ArgumentKind::Host(HostType { kept: true, .. }))
     }
 
     /// Returns true for an argument that binds buffers: neither a scalar nor a host value.
@@ -397,7 +393,12 @@ pub fn host_type(ty: &Type) -> Option<HostType> {
         return None;
     }
     let resource = reference.mutability.is_some();
-    Some(HostType { ty: (*reference.elem).clone(), resource, kept: false })
+    let shared = match ungrouped(&reference.elem) {
+        Type::Path(path) if !resource => unsupported_types::shared_value(path),
+        _ => None,
+    };
+    let ty = shared.unwrap_or(&reference.elem).clone();
+    Some(HostType { ty, resource, kept: shared.is_some() })
 }
 
 /// Finds out if a type mentions lifetimes.

@@ -85,7 +85,7 @@ fn of_reference(reference: &TypeReference) -> Option<UnsupportedType> {
             }
             _ => Some(("a buffer is declared with its length", BUFFER)),
         },
-        Type::Path(path) if is_pinned(path) => None,
+        Type::Path(path) if is_pinned(path) || shared_value(path).is_some() => None,
         Type::Path(path) => of_path(path, "by reference"),
         _ => None,
     }
@@ -125,6 +125,19 @@ fn is_optional_buffer(path: &TypePath) -> bool {
     match crate::parameters::option_path_inner(path).map(ungrouped) {
         Some(Type::Reference(reference)) => matches!(ungrouped(&reference.elem), Type::Array(_)),
         _ => false,
+    }
+}
+
+/// Returns the `T` in `Arc<T>`, a host value that the exec keeps alive. None for an `Arc` of a buffer.
+pub fn shared_value(path: &TypePath) -> Option<&Type> {
+    let last = path.path.segments.last().filter(|last| last.ident == "Arc")?;
+    let PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    match list.args.first()? {
+        GenericArgument::Type(ty) if list.args.len() == 1 && !has_buffer(ty) => match ungrouped(ty) {
+            Type::Path(inner) => of_path(inner, "by reference").is_none().then_some(ty),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -92,6 +92,23 @@ impl<T: ?Sized> BindKept<T> for &Arc<T> {
     }
 }
 
+/// A host value that is passed to a graph function which keeps it.
+#[diagnostic::on_unimplemented(
+    message = "the called function keeps this host value, and the function that passes it on does not",
+    label = "a `{Self}`",
+    note = "declare it as `&Arc<{T}>` in the function that passes it on"
+)]
+pub trait PassedKept<'v, T: ?Sized> {
+    /// Returns the shared value.
+    fn kept(self) -> &'v Arc<T>;
+}
+
+impl<'v, T: ?Sized> PassedKept<'v, T> for &'v Arc<T> {
+    fn kept(self) -> &'v Arc<T> {
+        self
+    }
+}
+
 /// A bound resource, declared as `&mut T` in a graph function. Library calls borrow it one after another.
 pub struct Resource<'a, T: ?Sized>(RefCell<&'a mut T>);
 

@@ -56,7 +56,7 @@ pub(crate) use flag::{is_positive_step, precedes};
 pub use hint::{Advice, Hint, HintLocation, RangedHint};
 pub use hints::HintVisitor;
 pub(crate) use hints::Prologue;
-pub use host::{BindHost, BindKept, BindResource, Host, Resource, ResourceHandle};
+pub use host::{BindHost, BindKept, BindResource, Host, PassedKept, Resource, ResourceHandle};
 pub(crate) use ledger::{Generation, Ledger};
 pub use location::Location;
 pub(crate) use loops::IterationCounts;

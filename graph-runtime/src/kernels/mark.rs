@@ -29,13 +29,17 @@ pub mod param {
         Atomics
         /// `[T; len]`.
         Taken
+        /// In a graph function: `&Pinned<[T; len]>`.
+        Pinned
+        /// In a graph function: `&mut Pinned<[T; len]>`.
+        PinnedMut
         /// In a kernel's declaration: `&[Atomic<T>; len]`, a buffer that the kernel updates by atomics.
         Atomic
     }
 }
 
 use crate::bind;
-use param::{Atomics, Read, ReadWrite, Taken, Write};
+use param::{Atomics, Pinned, PinnedMut, Read, ReadWrite, Taken, Write};
 
 macro_rules! marks {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -77,6 +81,10 @@ marks! {
     Moved;
     /// `b`, if not all elements are written before.
     FreshMoved;
+    /// `&p` of pinned memory, in a call.
+    PinnedShared;
+    /// `&mut p` of pinned memory, in a call.
+    PinnedUnique;
 }
 
 // Written without the macro because rustc shows these lines in its messages.
@@ -90,6 +98,10 @@ impl<P: TakesAtomic<T>, T> Fits<P> for Atomic<T> {}
 impl<P: TakesAtomic<T>, T> FitsOptional<P> for Atomic<T> {}
 impl<P: TakesMoved<T>, T> Fits<P> for Moved<T> {}
 impl<P: TakesFreshMoved<T>, T> Fits<P> for FreshMoved<T> {}
+impl<P: TakesPinned<T>, T> Fits<P> for PinnedShared<T> {}
+impl<P: TakesPinned<T>, T> FitsOptional<P> for PinnedShared<T> {}
+impl<P: TakesPinnedUnique<T>, T> Fits<P> for PinnedUnique<T> {}
+impl<P: TakesPinnedUnique<T>, T> FitsOptional<P> for PinnedUnique<T> {}
 
 impl<T> Shared<T> {
     /// Returns the mark of a statement's access to a field or element of an argument.
@@ -481,17 +493,33 @@ macro_rules! takes {
 }
 takes! {
     /// A parameter that `&b` fits.
-    TakesShared { Read } { ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName }
+    TakesShared { Read } {
+        ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName Pinned: OnlyPinned PinnedMut: OnlyPinned
+    }
     /// A parameter that `&mut b` fits.
-    TakesUnique { ReadWrite Write } { Read: WriteShared Atomics: WriteAtomic Taken: WriteName }
+    TakesUnique { ReadWrite Write } {
+        Read: WriteShared Atomics: WriteAtomic Taken: WriteName Pinned: OnlyPinned PinnedMut: OnlyPinned
+    }
     /// A parameter that `&mut b` fits if not all of `b` is written before.
-    TakesFresh { Write } { Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten }
+    TakesFresh { Write } {
+        Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten Pinned: OnlyPinned PinnedMut: OnlyPinned
+    }
     /// A parameter that `atomic(&mut b)` fits.
     TakesAtomic { Atomics } { Read: NotAtomic ReadWrite: NotAtomic Write: NotAtomic Taken: NotAtomic }
     /// A parameter that `b` fits.
-    TakesMoved { Taken } { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic }
+    TakesMoved { Taken } {
+        Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Pinned: OnlyPinned PinnedMut: OnlyPinned
+    }
     /// A parameter that `b` fits if not all of `b` is written before. No parameter does.
     TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }
+    /// A parameter that `&p` of pinned memory fits.
+    TakesPinned { Pinned } {
+        PinnedMut: WriteMut Read: NotPinned ReadWrite: NotPinned Write: NotPinned Atomics: NotPinned Taken: NotPinned
+    }
+    /// A parameter that `&mut p` of pinned memory fits.
+    TakesPinnedUnique { PinnedMut } {
+        Pinned: WriteShared Read: NotPinned ReadWrite: NotPinned Write: NotPinned Atomics: NotPinned Taken: NotPinned
+    }
 }
 
 macro_rules! refusals {
@@ -516,6 +544,12 @@ refusals! {
     WriteName: "this argument is borrowed, but its parameter `[{Self}; _]` takes ownership of an allocation",
         "write the bare name of an allocation",
         "an argument of the graph function itself is handed over only if it is declared as `[{Self}; len]`";
+    /// Pinned memory for a parameter that is a device buffer.
+    NotPinned: "this argument is pinned host memory, and its parameter is a device buffer",
+        "declare the parameter as `&Pinned<[{Self}; len]>` or `&mut Pinned<[{Self}; len]>`, or `copy` this memory";
+    /// A device buffer for a parameter that is pinned memory.
+    OnlyPinned: "the parameter of this argument is pinned host memory, `Pinned<[{Self}; _]>`",
+        "this is a device buffer: `copy` it to or from an argument that is pinned memory";
     /// `b` for a parameter that is only read.
     LendShared: "this argument moves its allocation, but its parameter borrows it", "write `&` before it";
     /// `b` for a parameter that is written.

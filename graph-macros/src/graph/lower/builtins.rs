@@ -491,6 +491,13 @@ impl<'l> StatementContext<'l> {
         }
     }
 
+    /// Returns true for pinned memory that a call is given.
+    fn is_pinned_in_call(&self, access: u32) -> bool {
+        let buffer = self.statement.accesses[access as usize].buffer;
+        matches!(self.statement.kind, StatementKind::Call(_))
+            && self.program.buffers[buffer].origin.is_pinned()
+    }
+
     /// Returns the name of the marker type for a buffer argument. None for other arguments.
     pub fn mark(&self, argument: &LaunchArgument) -> Option<&'static str> {
         let mode = |index: u32| self.statement.accesses[index as usize].mode;
@@ -501,6 +508,10 @@ impl<'l> StatementContext<'l> {
             }
             LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "FreshMoved",
             LaunchArgument::Moved(_) => "Moved",
+            LaunchArgument::Buffer(index) if self.is_pinned_in_call(*index) => match mode(*index) {
+                Mode::Read => "PinnedShared",
+                Mode::ReadWrite | Mode::Write | Mode::Atomic => "PinnedUnique",
+            },
             LaunchArgument::Buffer(index) | LaunchArgument::InSome(index, None) => match mode(*index) {
                 Mode::Read => "Shared",
                 Mode::ReadWrite => "Unique",

@@ -218,13 +218,6 @@ fn call_argument(lowering: &mut Lowering<'_>, argument: &Expr, callee: &str) -> 
     let Some(access) = launch_argument(lowering, argument, callee)? else {
         return Ok(PassedArgument::Scalar);
     };
-    let buffer = lowering.program.buffer(access.access.buffer);
-    if buffer.origin.is_pinned() {
-        let message =
-            format!("`{}` is pinned host memory, which calls of graph functions do not take", buffer.name);
-        let help = format!("`copy` it to or from a device buffer, or write what `{callee}` does here");
-        return Err(lowering.refuse(argument, &message, &help));
-    }
     Ok(PassedArgument::Borrowed(access))
 }
 
