@@ -24,7 +24,49 @@ fn main() -> Result<()> {
     let setup = Setup::new()?;
     gradients(&setup)?;
     branches(&setup)?;
+    own(&setup)?;
     bytes(&setup)
+}
+
+/// Compares loops by a buffer, which a kernel of cuweave reads in each iteration, with loops whose kernel sets the
+/// condition.
+fn own(setup: &Setup) -> Result<()> {
+    let columns = [
+        "iterations",
+        "by a buffer, us",
+        "by a condition, us",
+        "an iteration less, us",
+        "of by a buffer",
+        "spread",
+    ];
+    let mut table = Table::new(setup, "conditions_own", &columns)?;
+    for iterations in [0u32, 1, 10, 100, 1000] {
+        let iterations = setup.scaled(iterations, iterations.min(10));
+        let (ctx, stream) = (&setup.ctx, &setup.stream);
+        let given = stream.clone_htod(&[iterations])?;
+        let [mut x, mut y] = [stream.alloc_zeros::<u32>(1)?, stream.alloc_zeros::<u32>(1)?];
+        let mut by_buffer = graphs::counted_by_buffer(ctx, &given, &mut x)?.instantiate()?;
+        let mut by_condition = graphs::counted_by_condition(ctx, &given, &mut y)?.instantiate()?;
+        let mut race = Race::new(Until::Synchronized, 15);
+        race.ours("by a buffer", |stream| Ok(by_buffer.launch(stream).map(drop)?));
+        race.ours("by a condition", |stream| Ok(by_condition.launch(stream).map(drop)?));
+        let times = race.run(setup)?;
+        drop((by_buffer, by_condition));
+        if (stream.clone_dtoh(&x)?, stream.clone_dtoh(&y)?) != (vec![0], vec![0]) {
+            return Err("a loop has not counted to 0".into());
+        }
+        let saved = times[0].device.saturating_sub(times[1].device) / iterations.max(1);
+        let spread = times.iter().map(|times| times.spread).fold(0.0, f64::max);
+        table.row(&[
+            iterations.to_string(),
+            us(times[0].device),
+            us(times[1].device),
+            us(saved),
+            format!("{:.3}", ratio(times[1].device, times[0].device)),
+            format!("{spread:.2}"),
+        ])?;
+    }
+    table.finish()
 }
 
 /// The diagonal of the matrix, and the fraction of the first residual's square at which the loops end.

@@ -228,3 +228,36 @@ pub fn experts(
         _ => expert(n, &x, &up[3], &gate[3], &down[3], &mut y),
     }
 }
+
+mod counts {
+    use cuweave::prelude::*;
+
+    #[cuweave::kernels("tests/kernels/conditions.ptx")]
+    unsafe extern "ptx-kernel" {
+        pub fn count_down_by(x: &mut [u32; 1], by: u32, go: Condition);
+        pub fn decide_by(x: &[u32; 1], go: Condition);
+    }
+
+    #[cuweave::kernels("tests/kernels/decide.ptx")]
+    unsafe extern "ptx-kernel" {
+        pub fn count_down(x: &mut [u32; 1]);
+    }
+}
+
+#[cuweave::graph]
+pub fn counted_by_buffer(given: &[u32; 1], x: &mut [u32; 1]) {
+    copy(&given, &mut x);
+    while x {
+        counts::count_down[(1, 1)](&mut x);
+    }
+}
+
+#[cuweave::graph]
+pub fn counted_by_condition(given: &[u32; 1], x: &mut [u32; 1]) {
+    copy(&given, &mut x);
+    let go = condition();
+    counts::decide_by[(1, 1)](&x, go);
+    while go {
+        counts::count_down_by[(1, 1)](&mut x, 1, go);
+    }
+}

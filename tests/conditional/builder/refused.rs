@@ -45,7 +45,7 @@ fn operands_are_one_u32_of_the_device() {
     says(
         b.while_(!real, fill),
         line!(),
-        &["CW001", "`while` decides by a `u32`, and `real` is a buffer of `f32`"],
+        &["CW001", "`while` decides by a `u32`, `i32`, `u8` or `bool`, and `real` is a buffer of `f32`"],
     );
     let (mut other, there, _) = start(&device);
     says(b.if_(&there, fill), line!(), &["CW402", "another builder", "`if`"]);
