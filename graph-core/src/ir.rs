@@ -74,6 +74,13 @@ impl Program {
         last.map_or(1, |last| last + 1)
     }
 
+    /// Returns the condition that kernels set and that a conditional reads. `None` if it reads memory, and in the
+    /// macro.
+    pub fn own_condition(&self, conditional: StatementId) -> Option<BufferId> {
+        let buffer = self.statements[conditional].accesses.first()?.buffer;
+        self.buffers[buffer].is_condition().then_some(buffer)
+    }
+
     /// Returns the statements that access each of the given buffers, ascending. A statement with several accesses
     /// of a buffer is listed once for each access. O(accesses).
     pub fn users(&self, buffers: impl IntoIterator<Item = BufferId>) -> BTreeMap<BufferId, Vec<StatementId>> {

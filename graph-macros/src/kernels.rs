@@ -13,9 +13,7 @@ use cuweave_ptx::{HiddenState, Update};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Expr, ExprLit, ForeignItem, ForeignItemFn, ItemForeignMod, Lit, Meta, MetaNameValue, Type,
-};
+use syn::{Attribute, ForeignItem, ForeignItemFn, ItemForeignMod, Type};
 
 use crate::dims::dim_tokens;
 use crate::expanded_names::{self, ItemKind};
@@ -24,7 +22,7 @@ use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, parameters};
 use crate::prelude_words::use_prelude_words;
 use crate::proof;
 use crate::report::Report;
-use crate::variables::DeclaredVariable;
+use crate::variables::{DeclaredVariable, linked_name, without_raw_prefix};
 
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -114,22 +112,6 @@ fn variable_items(
             TokenStream::new()
         }
     }
-}
-
-/// Returns the name of an item in the PTX: that in `#[link_name = ".."]`, or else its own.
-pub fn linked_name(attributes: &[Attribute], name: &Ident, report: &mut Report) -> String {
-    let linked = attributes.iter().find(|attribute| attribute.path().is_ident("link_name"));
-    let linked = linked.and_then(|attribute| match &attribute.meta {
-        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }), .. }) => {
-            Some(name.value())
-        }
-        _ => {
-            let help = Some("write `#[link_name = \"_Z6kernelPfi\"]`");
-            report.error(attribute.span(), Code::CW001, "`link_name` is given no name", &[], help);
-            None
-        }
-    });
-    linked.unwrap_or_else(|| proof::without_raw_prefix(name))
 }
 
 /// Generates an empty block with the user's `unsafe` token, which the lint `unsafe_code` must see, and the
@@ -224,7 +206,7 @@ impl<'b> DeclaredKernel<'b> {
     fn implementation(&self, checked: Option<&CheckedKernel>, variables: &[&str]) -> TokenStream {
         let DeclaredKernel { function, entry, parameters } = self;
         let name = &function.sig.ident;
-        let text = proof::without_raw_prefix(name);
+        let text = without_raw_prefix(name);
         let linked = (*entry != text).then(|| quote!(.linked(#entry)));
         let private = quote!(::cuweave::__private);
         // Mixed-site, so that it cannot collide with a parameter's name.

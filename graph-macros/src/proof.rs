@@ -161,12 +161,6 @@ fn taken(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
     parameters.iter().filter(|parameter| parameter.is_taken())
 }
 
-/// Returns a name without `r#`.
-pub fn without_raw_prefix(name: &syn::Ident) -> String {
-    let name = name.to_string();
-    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
-}
-
 /// Returns the primitive type that a type's name denotes.
 fn primitive(ty: &Type) -> Option<PrimitiveType> {
     match ty {

@@ -1,14 +1,13 @@
-//! Module variables that a kernels block declares: `static TABLE: [f32; 64];`.
+//! Module variables that a kernels block declares, `static TABLE: [f32; 64];`, and names in the PTX.
 
-use cuweave_core::codes::Code::{CW001, CW303};
+use cuweave_core::codes::Code;
 use cuweave_ptx::Module;
 use cuweave_ptx::declare;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 use syn::spanned::Spanned;
-use syn::{ForeignItemStatic, StaticMutability};
+use syn::{Attribute, Expr, ExprLit, ForeignItemStatic, Lit, Meta, MetaNameValue, StaticMutability};
 
-use crate::kernels::linked_name;
 use crate::report::Report;
 
 /// A module variable as declared in a block.
@@ -25,7 +24,7 @@ impl<'b> DeclaredVariable<'b> {
     pub fn new(item: &'b ForeignItemStatic, report: &mut Report) -> DeclaredVariable<'b> {
         if let StaticMutability::Mut(word) = &item.mutability {
             let help = Some("write `static NAME: ..;`, and call its `set`");
-            report.error(word.span, CW001, "a module variable is no `static mut`", &[], help);
+            report.error(word.span, Code::CW001, "a module variable is no `static mut`", &[], help);
         }
         DeclaredVariable { item, entry: linked_name(&item.attrs, &item.ident, report), bytes: None }
     }
@@ -67,11 +66,36 @@ impl<'b> DeclaredVariable<'b> {
         let ForeignItemStatic { attrs, ident, ty, .. } = self.item;
         let cfgs = attrs.iter().filter(|attribute| attribute.path().is_ident("cfg"));
         let unit = if bytes == 1 { "byte" } else { "bytes" };
-        let text = format!("{CW303}: `{ident}` has {bytes} {unit} in the PTX, and its type has another size");
+        let text = format!(
+            "{}: `{ident}` has {bytes} {unit} in the PTX, and its type has another size",
+            Code::CW303
+        );
         let bytes = bytes as usize;
         quote_spanned! {ty.span()=>
             #(#cfgs)*
             const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #bytes, #text);
         }
     }
+}
+
+/// Returns the name of an item in the PTX: that in `#[link_name = ".."]`, or else its own.
+pub fn linked_name(attributes: &[Attribute], name: &Ident, report: &mut Report) -> String {
+    let linked = attributes.iter().find(|attribute| attribute.path().is_ident("link_name"));
+    let linked = linked.and_then(|attribute| match &attribute.meta {
+        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(name), .. }), .. }) => {
+            Some(name.value())
+        }
+        _ => {
+            let help = Some("write `#[link_name = \"_Z6kernelPfi\"]`");
+            report.error(attribute.span(), Code::CW001, "`link_name` is given no name", &[], help);
+            None
+        }
+    });
+    linked.unwrap_or_else(|| without_raw_prefix(name))
+}
+
+/// Returns a name without `r#`.
+pub fn without_raw_prefix(name: &Ident) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }

@@ -367,17 +367,6 @@ pub enum Error {
         /// The reason.
         reason: KernelFault,
     },
-    /// A module variable that is missing from its module, or has another size there.
-    #[error("the variable `{variable}` of {path} {reason}")]
-    #[non_exhaustive]
-    Variable {
-        /// The variable.
-        variable: String,
-        /// The module's file.
-        path: String,
-        /// The reason.
-        reason: VariableFault,
-    },
     /// A module that the driver cannot load.
     #[error(transparent)]
     Module(Box<ModuleFailure>),

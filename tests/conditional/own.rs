@@ -1,6 +1,8 @@
 //! Conditions that kernels set, and operands of other types than `u32`.
 
 use cuweave::builder::Builder;
+use cuweave::certificate::Certificate;
+use cuweave::certificate::certificate::StatementKind;
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone as device;
 
@@ -247,6 +249,34 @@ fn it_is_profiled_drawn_verified_and_built_again() -> Outcome {
     assert!(exec.verify(&device.stream)?.is_equal());
     exec.profile(&device.stream, 2)?;
     exec.launch(&device.stream)?;
+    Ok(())
+}
+
+/// Without one of its edges, or as if a kernel decided, the certificate is refused.
+#[test]
+fn certificates_know_what_decides() -> Outcome {
+    let device = device();
+    let (mut x, mut left) = (device.upload(&[1u32; 300]), device.upload(&[3u32]));
+    let right = mixed_until(&device.ctx, 300, 2, &mut left, &mut x)?.certificate();
+    cuweave::certificate::check(&right)?;
+    assert!(right.to_string().contains("decided"), "{right}");
+    assert_eq!(right.plan.edges.len(), 2, "{right}");
+    for edge in 0..right.plan.edges.len() {
+        let mut wrong = right.clone();
+        wrong.plan.edges.remove(edge);
+        assert!(cuweave::certificate::check(&wrong).is_err(), "{wrong}");
+    }
+    for statement in &right.source.statements {
+        assert_ne!(statement.kind, StatementKind::LoopDecision, "{right}");
+    }
+    let mut wrong = right.clone();
+    for statement in &mut wrong.source.statements {
+        if statement.kind == StatementKind::KernelDecision {
+            statement.kind = StatementKind::Decision;
+        }
+    }
+    assert!(cuweave::certificate::check(&wrong).is_err(), "{wrong}");
+    assert_eq!(right.to_string().parse::<Certificate>()?, right);
     Ok(())
 }
 

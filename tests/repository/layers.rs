@@ -107,6 +107,7 @@ const CRATES: [(&str, &[&str]); 10] = [
             "expression_limit",
             "kernel_file",
             "parameters",
+            "variables",
             "proof",
             "kernels",
             "graph",

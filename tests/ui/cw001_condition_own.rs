@@ -87,6 +87,11 @@ fn by_others(x: &mut [u32; 1]) {
 }
 
 #[cuweave::graph]
+fn from_the_caller(go: Condition, x: &[u32; 1]) { //~ CW001
+    decide_by[(1, 1)](&x, go);
+}
+
+#[cuweave::graph]
 fn not_set(x: &mut [u32; 1]) {
     let go = condition();
     if go { //~ CW101

@@ -109,6 +109,10 @@ fn of_path(path: &TypePath, passed: &str) -> Option<UnsupportedType> {
         {
             Some(("the signature of a graph function says what a buffer holds, not what binds it", BUFFER))
         }
+        "Condition" => Some((
+            "a condition is no argument of a graph function",
+            "write `let go = condition();` in the function whose launches set it",
+        )),
         "String" | "str" => Some((
             "a text is no argument of a graph function",
             "take a scalar: an integer, a `bool` or an `enum` that is `Copy`",

@@ -40,7 +40,6 @@ pub(crate) use bounds::linear::LinearBounds;
 pub use calls::capture::CallCapture;
 pub(crate) use calls::collective_order::CollectiveOrder;
 pub use calls::order::{CollectiveEntry, Collectives};
-pub(crate) use conditional::conditions::own_condition;
 pub(crate) use conditional::counted::{CountedLoop, RECORD_WORDS};
 pub(crate) use conditional::setters::is_one_node;
 pub use cuweave_core::compile::LaunchRules;

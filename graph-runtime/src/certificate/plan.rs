@@ -10,7 +10,7 @@ use cuweave_core::ir::{BufferId, Device, Origin, StatementId, StatementKind};
 use cuweave_core::operation::{BufferPlacement, MemoryId, Operation, OperationId, OperationKind};
 use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
-use crate::build::{is_one_node, memory_device, own_condition};
+use crate::build::{is_one_node, memory_device};
 use crate::cuda;
 use crate::kernels::{ENTRY, LaunchRecord};
 use crate::statements::StatementRecordExt;
@@ -287,7 +287,7 @@ impl CertificateBuilder<'_> {
             false => vec![Numbering::body(Some(scope))],
         };
         let name = operation.name.to_string();
-        let by_kernels = own_condition(self.definition.program(), scopes[first].condition).is_some();
+        let by_kernels = self.definition.program().own_condition(scopes[first].condition).is_some();
         let setter = (scope == first && !by_kernels).then(|| {
             let node = self.add_setter(builder, operation, body);
             self.add_incoming_edges(builder, operation, node);

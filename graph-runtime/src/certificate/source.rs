@@ -13,7 +13,7 @@ use cuweave_core::ir::{
 use cuweave_core::kind::Fence;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
-use crate::build::{Alias, own_condition};
+use crate::build::Alias;
 use crate::cuda;
 use crate::kernels::{AtomicUpdates, LaunchRecord, Module, Param, ParamKind};
 use crate::statements::{StatementRecordExt, element};
@@ -36,7 +36,7 @@ impl Numbering {
             StatementKind::Condition(condition) => condition.arm == 0,
             // After a condition that kernels set no node decides on the next iteration.
             StatementKind::Join(condition) => {
-                condition.word == Keyword::While && own_condition(program, id).is_none()
+                condition.word == Keyword::While && program.own_condition(id).is_none()
             }
             kind => !kind.is_memory(),
         };
@@ -119,7 +119,7 @@ impl CertificateBuilder<'_> {
                 region: functions.of.get(id).map_or(0, |function| function.index()),
                 device: statement.device.as_u32(),
                 multi_block: record.launch().is_some_and(|launch| launch.shape.grid != [1; 3]),
-                kind: match own_condition(program, id) {
+                kind: match program.own_condition(id) {
                     Some(_) if matches!(statement.kind, StatementKind::Condition(_)) => {
                         c::StatementKind::KernelDecision
                     }

@@ -1,5 +1,6 @@
 //! The faults of plans: a graph function, its plan and its arguments do not fit together.
 
+use super::parts::VariableFault;
 use cuweave_core::compile::BackError;
 use cuweave_core::location::SourceLocation;
 use cuweave_core::operation::OperationId;
@@ -16,6 +17,17 @@ pub enum PlanFault {
     /// The graph function was never entered.
     #[error("the graph function has no body")]
     NoBody,
+    /// A module variable that is missing from its module, or has another size there.
+    #[error("the variable `{variable}` of {path} {reason}")]
+    #[non_exhaustive]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// The module's file.
+        path: String,
+        /// The reason.
+        reason: VariableFault,
+    },
     /// A condition that kernels set decides about several bodies, and the driver has no node for them.
     #[error(
         "{at}: this `{word}` runs several bodies by one condition that kernels set, which needs {needed}; let a kernel \

@@ -7,7 +7,7 @@
 //! - `code`, `store`: machine code from PTX, cached in memory and on disk; `stores`: the stores of a kernel;
 //! - `variants`, `batched`: batched variants of kernels; `fitting`: the choice of a variant by its resources;
 //! - `fusing`, `located`, `forwarding`: fused kernels; `notes`: the last launches that used a module's
-//!   variables; `variable`: those that the host sets;
+//!   variables; `variable`, `values`: those that the host sets;
 //! - `limits`, `coverage`, `spans`: checks that the device supports a launch, that it writes all elements, and
 //!   that it accesses nothing outside of its buffers;
 //! - `facts`: the properties of launches that launch decisions use.
@@ -35,6 +35,7 @@ mod spans;
 mod store;
 mod stores;
 mod text;
+mod values;
 mod variable;
 mod variants;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::ManuallyDrop;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
@@ -14,10 +14,9 @@ use cuweave_ptx as ptx;
 use cuweave_ptx::rewrite::EntryTexts;
 
 use crate::context;
-use crate::cuda::{self, Context, Driver, Outcome, RawModule, record};
+use crate::cuda::{self, Context, Driver, RawModule, record};
 use crate::error::{
-    DriverFailure, Error, KernelFault, ModuleFailure, Result, VariableFault, describe_load_failure,
-    load_failure_line,
+    DriverFailure, Error, KernelFault, ModuleFailure, Result, describe_load_failure, load_failure_line,
 };
 use crate::waits::{self, OwnedEvent};
 
@@ -27,6 +26,7 @@ use super::image::{self, LoadTarget};
 use super::notes::VariableLaunches;
 use super::param::Param;
 use super::text::{KernelEntry, Programmatic, PtxText, TextForm, programmatic};
+use super::values::{VariableValues, address};
 use super::variants::ModuleVariants;
 
 /// A list in a static.
@@ -49,16 +49,8 @@ pub struct Module {
     forms: List<(Context, Weak<LoadedForms>)>,
     /// The declared variables that its kernels write.
     written: &'static [&'static str],
-    /// The values of declared variables, as the host has set them or an unloaded module has left them. They are
-    /// written into modules that are loaded later.
-    values: List<VariableValue>,
-}
-
-/// The value of a module variable in a context.
-struct VariableValue {
-    context: Context,
-    variable: &'static str,
-    bytes: Arc<[MaybeUninit<u8>]>,
+    /// The values of its declared variables.
+    values: ManuallyDrop<VariableValues>,
 }
 
 impl fmt::Debug for Module {
@@ -73,7 +65,7 @@ impl Module {
     pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
         let loaded = ManuallyDrop::new(Mutex::new(Vec::new()));
         let forms = ManuallyDrop::new(Mutex::new(Vec::new()));
-        let values = ManuallyDrop::new(Mutex::new(Vec::new()));
+        let values = ManuallyDrop::new(VariableValues::new());
         Module { path, image, loaded, forms, written: &[], values }
     }
 
@@ -119,17 +111,9 @@ impl Module {
         here.find_map(|known| known.module.upgrade().filter(|module| module.variables_in.is_none()))
     }
 
-    /// Sets the value that a variable has in modules that are loaded later.
-    pub(super) fn set_value(
-        &self,
-        ctx: &CudaContext,
-        variable: &'static str,
-        bytes: &Arc<[MaybeUninit<u8>]>,
-    ) {
-        let context = Context::from_cudarc(ctx);
-        let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        values.retain(|known| known.context != context || known.variable != variable);
-        values.push(VariableValue { context, variable, bytes: bytes.clone() });
+    /// Returns the values of its declared variables.
+    pub(super) fn values(&self) -> &VariableValues {
+        &self.values
     }
 
     /// Returns the owner of the file's loaded modules in a context, if it still exists.
@@ -332,7 +316,9 @@ impl LoadedModule {
         self.driver.enter(Context::from_cudarc(&self.ctx))?;
         let before = parts.len();
         let raw = self.load_part(name, expected, &mut parts)?;
-        match parts[before..].iter().try_for_each(|part| self.write_values(part.raw)) {
+        let (values, context) = (&self.module.values, Context::from_cudarc(&self.ctx));
+        let write = |part: &LoadedPart| values.write(self.driver, context, part.raw, self.module.path);
+        match parts[before..].iter().try_for_each(write) {
             Ok(()) => Ok(raw),
             Err(error) => {
                 // Without the values its kernels must not run.
@@ -364,47 +350,12 @@ impl LoadedModule {
         Ok(raw)
     }
 
-    /// Writes the values of variables into a part that was just loaded.
-    fn write_values(&self, raw: RawModule) -> Result<()> {
-        let context = Context::from_cudarc(&self.ctx);
-        let values = self.module.values.lock().unwrap_or_else(PoisonError::into_inner);
-        for VariableValue { variable, bytes, .. } in values.iter().filter(|known| known.context == context) {
-            if let Some(address) = self.address_in(raw, variable, bytes.len())? {
-                self.driver.in_new_stream(|stream| self.driver.write_value(address, bytes, stream))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps the values of written variables of a part that is about to be unloaded.
-    fn keep_values(&self, raw: RawModule) -> Outcome<()> {
-        for &variable in self.module.written {
-            if let Some((address, bytes)) = self.driver.module_variable(raw, variable)? {
-                let mut value = vec![0u8; bytes];
-                self.driver.in_new_stream(|stream| self.driver.read_value(address, &mut value, stream))?;
-                let value = value.into_iter().map(MaybeUninit::new).collect();
-                self.module.set_value(&self.ctx, variable, &value);
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the address of a variable in a loaded part. `None` if the part has not got it.
-    fn address_in(&self, raw: RawModule, variable: &str, bytes: usize) -> Result<Option<u64>> {
-        match self.driver.module_variable(raw, variable)? {
-            Some((_, found)) if found != bytes => Err(Error::Variable {
-                variable: variable.to_owned(),
-                path: self.module.path.to_owned(),
-                reason: VariableFault::Size { bytes: found, declared: bytes },
-            }),
-            found => Ok(found.map(|(address, _)| address)),
-        }
-    }
-
     /// Returns the address of a variable of `bytes` bytes in each loaded part that has it.
     pub(super) fn variable(&self, variable: &str, bytes: usize) -> Result<Vec<u64>> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.iter().filter_map(|part| self.address_in(part.raw, variable, bytes).transpose()).collect()
+        let of =
+            |part: &LoadedPart| address(self.driver, part.raw, variable, bytes, self.module.path).transpose();
+        parts.iter().filter_map(of).collect()
     }
 
     /// Loads the kernels of the file that use its variables, if they are not loaded.
@@ -553,7 +504,9 @@ impl Drop for LoadedModule {
         }
         // Ignore failures: a module that cannot be unloaded goes with its context.
         let parts = std::mem::take(self.parts.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let kept = parts.iter().try_for_each(|part| self.keep_values(part.raw));
+        let Module { values, written, .. } = self.module;
+        let context = Context::from_cudarc(&self.ctx);
+        let kept = parts.iter().try_for_each(|part| values.keep(self.driver, context, part.raw, written));
         if let Err(failure) = kept {
             record(&self.ctx, failure);
         }

@@ -13,8 +13,8 @@ use cudarc::driver::{CudaStream, DeviceRepr};
 use cuweave_core::launches::Allowed;
 
 use crate::context::refuse_capture;
-use crate::cuda::{self, AnyBits, FilledValue, Stream, value_bytes};
-use crate::error::{Error, Result, VariableFault};
+use crate::cuda::{self, AnyBits, Context, FilledValue, Stream, value_bytes};
+use crate::error::{Error, PlanFault, Result, VariableFault};
 use crate::token::Token;
 use crate::waits::{HeldStream, OwnedEvent};
 
@@ -68,7 +68,7 @@ impl<T: DeviceRepr> Variable<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferCapturing`] for a capturing stream; [`Error::Variable`] if the file is machine code and has no
+    /// [`Error::BufferCapturing`] for a capturing stream; [`PlanFault::Variable`] if the file is machine code and has no
     /// such variable; a failed driver call.
     pub fn set(&self, stream: &Arc<CudaStream>, value: &T) -> Result<()> {
         refuse_capture(stream)?;
@@ -77,7 +77,7 @@ impl<T: DeviceRepr> Variable<T> {
         let _one = SETTING.lock().unwrap_or_else(PoisonError::into_inner);
         let module = (self.kernel)(Token).module;
         // Before the loaded modules are looked up: one that is loaded meanwhile then has the value.
-        module.set_value(ctx, self.name, &bytes);
+        module.values().set(Context::from_cudarc(ctx), self.name, &bytes);
         let Some(module) = module.loaded_variables(ctx) else { return Ok(()) };
         self.ordered(&module, stream, true, |address| {
             module.driver.write_value(address, &bytes, Stream::from_cudarc(stream))
@@ -123,7 +123,8 @@ impl<T: DeviceRepr> Variable<T> {
     }
 
     fn fault(&self, module: &LoadedModule, reason: VariableFault) -> Error {
-        Error::Variable { variable: self.name.to_owned(), path: module.module.path().to_owned(), reason }
+        let (variable, path) = (self.name.to_owned(), module.module.path().to_owned());
+        PlanFault::Variable { variable, path, reason }.into()
     }
 
     /// Enqueues a use of the variable, by its address in each part that has it, between those of other launches.

@@ -10,7 +10,7 @@
 
 use cuweave_core::condition::ConditionKeyword as Keyword;
 use cuweave_core::index::narrow;
-use cuweave_core::ir::{BufferId, Program, StatementId};
+use cuweave_core::ir::{BufferId, StatementId};
 use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::scopes::{ConditionalBody, ScopeId};
 
@@ -35,7 +35,7 @@ pub(crate) fn create_conditions(
         let inside = builder.bodies.scopes.list.enumerate();
         let inside = inside.filter(|&(own, scope)| scope.first == own && scope.parent == body);
         inside
-            .filter_map(|(_, scope)| Some((scope.condition, own_condition(program, scope.condition)?)))
+            .filter_map(|(_, scope)| Some((scope.condition, program.own_condition(scope.condition)?)))
             .collect()
     };
     for (statement, buffer) in decided {
@@ -47,12 +47,6 @@ pub(crate) fn create_conditions(
         builder.built.state.bases[buffer] = handle;
     }
     Ok(())
-}
-
-/// Returns the condition that kernels set and that this statement reads. `None` if the statement reads memory.
-pub(crate) fn own_condition(program: &Program, condition: StatementId) -> Option<BufferId> {
-    let buffer = program.statements[condition].accesses.first()?.buffer;
-    program.buffers[buffer].is_condition().then_some(buffer)
 }
 
 /// Adds the conditional node of an arm. For the first arm of a statement, also adds the kernel that sets the
@@ -70,7 +64,7 @@ pub(crate) fn begin_body(
     let (driver, context) = (definition.driver, definition.context_of(operation.device));
     let at = builder.at(operation);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
-    let own = own_condition(definition.program(), arms[0].condition);
+    let own = definition.program().own_condition(arms[0].condition);
     // A profile times each arm separately, unless one condition has to decide about all.
     let whole = single_node_kind(driver, &arms).filter(|_| builder.stamps.is_none() || own.is_some());
     let mut nodes = Vec::new();
@@ -145,7 +139,7 @@ pub(crate) fn end_body(
     let body = builder.bodies.graphs.get(&scope.condition).copied().ok_or_else(missing)?;
     let outside = std::mem::replace(&mut builder.into, body);
     let mut nodes = Vec::new();
-    let own = own_condition(builder.definition.program(), scope.condition);
+    let own = builder.definition.program().own_condition(scope.condition);
     if scope.body.word == Keyword::While && own.is_none() {
         let arms = std::slice::from_ref(&scope);
         nodes.push(set_conditions(builder, statement, arms, false, after)?);

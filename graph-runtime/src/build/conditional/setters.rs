@@ -16,7 +16,6 @@ use crate::cuda::{ConditionalKind, Driver, Word};
 use crate::kernels::{Kernel, Modules, SET_CONDITION, SET_CONDITIONS, SET_LOOP};
 use cuweave_core::flattened::Flattened;
 
-use super::conditions::own_condition;
 use super::counted::CountedLoops;
 
 /// The first CUDA version in which IF nodes with two bodies run as documented.
@@ -152,7 +151,7 @@ pub(crate) fn early_setters(
     let (scopes, counted) = (Scopes::new(program), CountedLoops::new(program));
     let mut early = BTreeSet::new();
     for (_, first) in scopes.list.enumerate().filter(|&(own, scope)| scope.first == own) {
-        if own_condition(program, first.condition).is_some() {
+        if program.own_condition(first.condition).is_some() {
             continue;
         }
         let arms: Vec<ConditionalBody> = scopes.arms(first.first).cloned().collect();
