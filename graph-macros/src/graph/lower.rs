@@ -48,6 +48,7 @@ mod optional;
 mod places;
 mod pointers;
 mod program;
+mod rows;
 mod scalars;
 mod shapes;
 mod spans;

@@ -138,7 +138,8 @@ impl Program {
             self.check_owned_by_body(site, part.buffer)?;
         }
         let mode = mode.unwrap_or(Mode::ReadWrite);
-        let access = Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false };
+        let access =
+            Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false, rows: None };
         Ok((access, moved))
     }
 
@@ -171,6 +172,7 @@ impl Program {
                     lo: DimId::from_u32(0),
                     hi,
                     relied_on: false,
+                    rows: None,
                 });
                 buffer
             })

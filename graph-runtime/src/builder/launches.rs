@@ -73,7 +73,7 @@ impl Program {
 
     pub(super) fn access(&mut self, site: &StatementSite<'_>, view: &View, mode: Mode) -> Result<Access> {
         let part = self.part(site, view)?;
-        Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false })
+        Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false, rows: None })
     }
 
     pub(super) fn by_value_error(&self, site: &StatementSite<'_>, argument: &Argument) -> Error {

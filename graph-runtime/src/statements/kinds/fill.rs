@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::kernels::{FILL64, LaunchRecord, Modules};
 use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext};
 use crate::statements::evaluator::Evaluator;
+use crate::statements::rows::RowNumbers;
 
 /// The maximum number of blocks of a fill kernel. Its threads loop with a stride over the elements.
 const MAX_BLOCKS: u32 = 1 << 20;
@@ -29,9 +30,10 @@ impl FillRecord {
     ///
     /// # Errors
     ///
-    /// An empty range.
+    /// An empty range; a pitch above the device's limit.
     pub(super) fn evaluate<T: Fillable>(evaluator: &mut Evaluator<'_>, value: T) -> Result<FillRecord> {
         evaluator.check_not_empty()?;
+        evaluator.check_pitch(evaluator.access(0)?)?;
         let (size, first) = (narrow(size_of::<T>()), evaluator.words.len());
         if size == 8 {
             evaluator.words.resize(first + FILL64.words, cuda::address_word(0));
@@ -81,8 +83,13 @@ impl FillRecord {
     /// Returns the parameters of its memset node.
     pub(super) fn node(self, emission: &EmissionContext<'_>, statement: StatementId) -> Memset {
         let ElementRange { address: target, len } = emission.elements_of(statement, 0);
+        let access = &emission.program.statements[statement].accesses[0];
+        let rows = RowNumbers::of(access, emission.dims);
+        let len = rows.map_or(len, |rows| rows.width);
         let (element, width) = if self.size == 8 { (4, len * 2) } else { (self.size, len) };
-        Memset { target, value: low(self.bits), element, width }
+        let line = Memset::line(target, low(self.bits), element, width);
+        let pitch = |rows: RowNumbers| rows.bytes(self.size.into()).bytes;
+        rows.map_or(line, |rows| Memset { rows: rows.count, pitch: pitch(rows), ..line })
     }
 }
 
