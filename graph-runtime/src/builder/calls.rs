@@ -126,6 +126,9 @@ impl Program {
         if !(moved || lent) {
             self.misfit_error(site, argument, site.name, parameter, declared_as(origin))?;
         }
+        if view.rows.is_some() {
+            return Err(self.rows_error(site));
+        }
         let part = self.part(site, view)?;
         self.check_device_memory(site, part.buffer, site.name)?;
         if moved && !part.whole {

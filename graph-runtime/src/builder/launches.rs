@@ -72,6 +72,9 @@ impl Program {
     }
 
     pub(super) fn access(&mut self, site: &StatementSite<'_>, view: &View, mode: Mode) -> Result<Access> {
+        if view.rows.is_some() {
+            return Err(self.rows_error(site));
+        }
         let part = self.part(site, view)?;
         Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false, rows: None })
     }
@@ -237,7 +240,7 @@ impl Program {
             }
             Some((_, None)) => Err(self.by_value_error(site, argument)),
             Some((view, Some(lent))) => {
-                let access = self.access(site, &view, mode)?;
+                let access = self.transferred(site, &view, user, mode)?;
                 let bare = matches!(argument.0, ArgumentValue::Bare(_));
                 if mode == Mode::Write && lent == Mode::Read && !bare {
                     let message = format!("`{user}` writes `{}`", self.argument_text(argument));

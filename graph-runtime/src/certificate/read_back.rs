@@ -13,7 +13,7 @@ use cuweave_core::operation::{ChainId, OperationId, OperationKind};
 
 use crate::cuda::{CopyPitch, KernelNode, Memcpy, Node, RawGraph, pattern};
 use crate::error::{Error, Result};
-use crate::kernels::LaunchRecord;
+use crate::kernels::{FILL64_ROWS, LaunchRecord};
 use crate::statements::{StatementRecordExt, batch_of, row_offsets};
 
 use super::CertificateBuilder;
@@ -187,7 +187,16 @@ impl CertificateBuilder<'_> {
                     let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
                     let values = self.driver(driver.kernel_of(handle, &sizes))?.parameters;
                     let value = |at: usize| values.get(at).map_or(0, |bytes| number_of(bytes));
-                    (vec![value(0)], vec![value(2).saturating_mul(8), value(1)])
+                    if std::ptr::eq(record.kernel, &FILL64_ROWS) {
+                        let (width, rows) = (value(3), value(2).checked_div(value(3)).unwrap_or(0));
+                        let pitch = CopyPitch { bytes: value(4).saturating_mul(8), height: rows };
+                        let bytes = width.saturating_mul(8);
+                        let mut numbers = self.pitched_numbers(bytes, rows, 1, &[pitch]);
+                        numbers.push(value(1));
+                        (rows_from(value(0), rows, 1, pitch).collect(), numbers)
+                    } else {
+                        (vec![value(0)], vec![value(2).saturating_mul(8), value(1)])
+                    }
                 } else if fills {
                     let fill = self.driver(driver.fill_of(handle))?;
                     let bytes = fill.width.saturating_mul(fill.element.into());

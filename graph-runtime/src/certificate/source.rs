@@ -269,8 +269,12 @@ impl CertificateBuilder<'_> {
         let bytes = statement.accesses.first().map_or(0, bytes);
         let pitched = statement.kind.is_transfer().then(|| self.declared_rows(id)).flatten();
         if let Some(mut numbers) = pitched {
-            if let StatementKind::Fill(fill) = record {
-                numbers.push(fill.pattern());
+            match record {
+                StatementKind::Fill(fill) => numbers.push(fill.pattern()),
+                StatementKind::Launch(fill) => {
+                    numbers.push(cuda::number(self.built.state.words[size(fill.first) + 1]));
+                }
+                _ => {}
             }
             return numbers;
         }
