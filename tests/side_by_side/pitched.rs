@@ -72,12 +72,14 @@ fn boxes_u8(
     w: u32,
     p: u32,
     q: u32,
-    planes: [u32; 2],
-    ends: [u32; 2],
-    a: &[u8; ends[0]],
-    b: &mut [u8; ends[1]],
+    rows: u32,
+    other: u32,
+    len: u32,
+    end: u32,
+    a: &[u8; len],
+    b: &mut [u8; end],
 ) {
-    copy(&a.rows(h, w, p).planes(d, planes[0]), &mut b.rows(h, w, q).planes(d, planes[1]));
+    copy(&a.rows(h, w, p).planes(d, rows), &mut b.rows(h, w, q).planes(d, other));
 }
 
 #[test]
@@ -113,9 +115,9 @@ fn boxes_are_copied_between_pitches() {
         let to = vec![0xee_u8; target.end()];
         let (a, mut b) = (device.upload(&from), device.upload(&to));
         let [d, h, w, p, q] = [planes, rows, width, source.pitch, target.pitch].map(|number| number as u32);
-        let heights = [source.height, target.height].map(|number| number as u32);
-        let ends = [from.len(), to.len()].map(|number| number as u32);
-        let graph = boxes_u8(&device.ctx, d, h, w, p, q, heights, ends, &a, &mut b).expect("it builds");
+        let [x, y, len, end] =
+            [source.height, target.height, from.len(), to.len()].map(|number| number as u32);
+        let graph = boxes_u8(&device.ctx, d, h, w, p, q, x, y, len, end, &a, &mut b).expect("it builds");
         assert_eq!(graph.report().copies, 1);
         assert_eq!(check(&read_back(&graph).expect("a certificate")), Ok(()));
         let mut exec = graph.instantiate().expect("it instantiates");
@@ -365,7 +367,8 @@ fn wrong_rows_are_refused_at_build() {
     };
     assert!(matches!(reason(refused([2, 5, 4, 2, 5])), RowsFault::Pitch { width: 5, pitch: 4, .. }));
     assert!(matches!(reason(refused([2, 6, 8, 3, 4])), RowsFault::Shapes { .. }));
-    assert!(matches!(reason(refused([1, 4, 1 << 30, 1, 4])), RowsFault::Limit { max: 0x7fff_ffff, .. }));
+    let limit = reason(refused([1, 4, 1 << 30, 1, 4]));
+    assert!(matches!(limit, RowsFault::Limit { max: 0x7fff_ffff, .. }), "{limit}");
     assert!(matches!(refused([2, 6, 8, 2, 4]), Error::CopyLength { from: 12, to: 8, .. }));
     assert!(matches!(refused([9, 4, 8, 9, 4]), Error::Range { hi: 68, len: 64, .. }));
     assert!(matches!(refused([2, 0, 8, 2, 0]), Error::ZeroLength { .. }));

@@ -335,7 +335,8 @@ impl StatementRecordExt for StatementRecord {
     }
 
     fn is_user_launch(&self) -> bool {
-        let fills = |kernel: &Kernel| [&FILL64, &FILL64_ROWS].into_iter().any(|own| std::ptr::eq(kernel, own));
+        let fills =
+            |kernel: &Kernel| [&FILL64, &FILL64_ROWS].into_iter().any(|own| std::ptr::eq(kernel, own));
         self.launch().is_some_and(|launch| !fills(launch.kernel))
     }
 

@@ -85,7 +85,8 @@ impl FillRecord {
             u32::try_from(len.div_ceil(256)).map_or(MAX_BLOCKS, |blocks| blocks.clamp(1, MAX_BLOCKS));
         let shape =
             LaunchShape { grid: [blocks, 1, 1], block: [256.min(info.max_threads.max(1)), 1, 1], shared: 0 };
-        let values = [address, bits, len].into_iter().chain(rows.iter().flat_map(|rows| [rows.width, rows.pitch]));
+        let values =
+            [address, bits, len].into_iter().chain(rows.iter().flat_map(|rows| [rows.width, rows.pitch]));
         for (word, value) in words[size(first)..].iter_mut().zip(values) {
             *word = cuda::address_word(value);
         }
