@@ -7,6 +7,7 @@ use cuweave::certificate::check;
 use cuweave::error::{RowsFault, SetterFault};
 use cuweave::prelude::*;
 use cuweave_testkit::device::{device, pinned, ramp};
+use cuweave_testkit::random::Random;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -429,4 +430,63 @@ fn builders_copy_and_fill_rows() {
     let mut expected = copied(&from, source, &to, target);
     part(1, 3, 1, 6, 0).elements().for_each(|at| expected[at] = 5.0);
     assert_eq!(device.download(&b), expected);
+}
+
+const LEN: usize = 90;
+
+/// Returns rows in a matrix of a common pitch, so that many share columns and many do not.
+fn random_rows(random: &mut Random, rows: usize, width: usize) -> Part {
+    let pitch = random.choose(&[6, 6, 6, 5, 9]).max(width);
+    let last = (rows - 1) * pitch + width;
+    let first = random.below(LEN - last);
+    Part { planes: 1, rows, width, pitch, height: rows, first }
+}
+
+/// Random copies and fills of rows. The certificate describes single rows, so it refuses an order that is missing.
+#[test]
+fn random_programs_compute_what_plain_rust_does() {
+    let device = device();
+    let (mut statements, mut edges) = (0, 0);
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let mut expected: Vec<Vec<f32>> =
+            (0..3).map(|of| (0..LEN).map(|at| (1000 * of + at) as f32).collect()).collect();
+        let mut buffers: Vec<_> = expected.iter().map(|values| device.upload(values)).collect();
+        let mut builder = Builder::with_name(&device.ctx, "random");
+        builder.check_certificate();
+        let handles: Vec<_> = (0..)
+            .zip(&mut buffers)
+            .map(|(at, one)| builder.exclusive(&format!("x{at}"), LEN as u64, one))
+            .collect();
+        let rows_of = |of: usize, part: Part| {
+            let [first, rows, width, pitch] =
+                [part.first, part.rows, part.width, part.pitch].map(|number| number as u64);
+            handles[of].range(first, LEN as u64).rows(rows, width, pitch)
+        };
+        for step in 0..12 {
+            let (rows, width) = (1 + random.below(5_usize), 1 + random.below(4_usize));
+            let (to, target) = (random.below(3_usize), random_rows(&mut random, rows, width));
+            if random.one_in(3) {
+                let value = -(step as f32);
+                target.elements().for_each(|at| expected[to][at] = value);
+                builder.fill(&mut rows_of(to, target), value).expect("a fill");
+            } else {
+                let from = (to + 1 + random.below(2_usize)) % 3;
+                let source = random_rows(&mut random, rows, width);
+                expected[to] = copied(&expected[from], source, &expected[to], target);
+                builder.copy(&rows_of(from, source), &mut rows_of(to, target)).expect("a copy");
+            }
+        }
+        let graph = builder.build().unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(check(&read_back(&graph).expect("a certificate")), Ok(()), "seed {seed}");
+        statements += graph.report().copies + graph.report().fills;
+        edges += graph.report().edges;
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        for (buffer, expected) in buffers.iter().zip(&expected) {
+            assert_eq!(device.download(buffer), *expected, "seed {seed}");
+        }
+    }
+    assert!(statements == 60 * 12 && edges > statements / 4, "{edges} edges of {statements} statements");
 }
