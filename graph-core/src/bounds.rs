@@ -238,7 +238,8 @@ mod tests {
             let id = |index: usize| DimId::new(index % polys.len());
             for (a, b, c, d) in asked {
                 prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));
-                let range = |lo, hi| Access { buffer: BufferId::new(0), mode: Mode::Read, lo, hi, relied_on: false, rows: None };
+                let (buffer, mode) = (BufferId::new(0), Mode::Read);
+                let range = |lo, hi| Access { buffer, mode, lo, hi, relied_on: false, rows: None };
                 let (one, two) = (range(id(a), id(b)), range(id(c), id(d)));
                 let apart = facts.at_most(at(b), at(c)) || facts.at_most(at(d), at(a));
                 prop_assert_eq!(bounds.disjoint(&one, &two), apart);

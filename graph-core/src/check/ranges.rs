@@ -289,7 +289,8 @@ mod tests {
             }
             prop_assert_eq!(state.spans.is_some(), ranges.len() > FEW);
             for (lo, hi) in asked {
-                let access = Access { buffer: BufferId::from_u32(0), mode: Mode::Read, lo, hi, relied_on: false, rows: None };
+                let (buffer, mode) = (BufferId::from_u32(0), Mode::Read);
+                let access = Access { buffer, mode, lo, hi, relied_on: false, rows: None };
                 prop_assert_eq!(state.cover(&bounds, &access), state.chain(&bounds, &access));
             }
         }
