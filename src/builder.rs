@@ -5,7 +5,7 @@ pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
 pub use cuweave_runtime::builder::{
     Args, Argument, Bindable, Configuration, Decision, Exec, Handle, HostArgument, HostFunction, Integer,
-    Items, LaunchOutputs, Match, Reads, Scalar, Size, Statement, StatementRef, Storable, ToArgument,
+    Items, LaunchOutputs, Match, Reads, Rows, Scalar, Size, Statement, StatementRef, Storable, ToArgument,
     ToArguments, ToAtomic, ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize, ToValues, View,
     Writes,
 };

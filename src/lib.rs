@@ -246,11 +246,11 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
-        BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
-        DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
+        BadRows, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
+        DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
         LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
-        ProfileFault, Quantity, Refusal, SetterFault, ShortLaunch, SourceLocation, Ungranted, UnknownAccess,
-        UnprovedLaunch, VerificationFault, VerificationObstacle,
+        ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch, SourceLocation, Ungranted,
+        UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
     };
 }
 

@@ -39,11 +39,18 @@ pub fn condition() -> PhantomData<Condition> {
 
 /// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8
 /// bytes. With the feature `half` also of `half::f16` and `half::bf16`.
+///
+/// `fill(&mut b.rows(h, w, pitch), value);` sets `h` rows of `w` elements, each beginning `pitch` elements after the
+/// one before.
 pub fn fill<V>(buffer: impl InGraphFunctions, _value: V) {
     buffer.never()
 }
 
 /// `copy(&a, &mut b);` copies a device buffer or pinned host memory to another one of the same length.
+///
+/// `copy(&a.rows(h, w, pitch), &mut b.rows(h, w, other));` copies `h` rows of `w` elements, each beginning `pitch`
+/// elements after the one before; with `.planes(d, height)` after `.rows(..)`, `d` planes, each beginning `height`
+/// rows after the one before. The numbers count elements and rows.
 pub fn copy<B>(from: impl InGraphFunctions, _to: B) {
     from.never()
 }

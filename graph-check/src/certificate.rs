@@ -93,7 +93,8 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Its accesses.
     pub accesses: Vec<Access>,
-    /// The numbers that it runs with. For a launch: the grid, the block, the dynamic shared memory and the scalars.
+    /// The numbers that it runs with. For a launch: the grid, the block, the dynamic shared memory and the scalars. For
+    /// a copy or fill: see `docs/trust.md`.
     pub numbers: Vec<u64>,
 }
 

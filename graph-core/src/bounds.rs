@@ -102,13 +102,56 @@ impl RangeBounds {
         answer
     }
 
-    /// Returns true if one of two ranges is proved to end before the other begins.
+    /// Returns true if two accesses are proved to touch different elements: one range ends before the other begins, or
+    /// the rows of each lie between the rows of the other.
     pub fn disjoint(&self, a: &Access, b: &Access) -> bool {
         // Cheap comparisons first: one of the two nearly always succeeds.
         self.plainly_at_most(a.hi, b.lo)
             || self.plainly_at_most(b.hi, a.lo)
             || self.at_most(a.hi, b.lo)
             || self.at_most(b.hi, a.lo)
+            || self.in_other_columns(a, b)
+    }
+
+    /// Returns true if two pitched accesses of equal pitch touch different columns. Planes begin at multiples of the
+    /// pitch, so they make no difference.
+    fn in_other_columns(&self, a: &Access, b: &Access) -> bool {
+        let (Some(one), Some(other)) = (a.rows, b.rows) else { return false };
+        let pitch = &self.polys[one.pitch];
+        if *pitch != self.polys[other.pitch] {
+            return false;
+        }
+        let [lo_a, lo_b] = [a.lo, b.lo].map(|dim| &self.polys[dim]);
+        let [width_a, width_b] = [one.width, other.width].map(|dim| &self.polys[dim]);
+        let numbers = [lo_b.minus(lo_a), Some(width_a.clone()), Some(width_b.clone()), Some(pitch.clone())];
+        if let [Some(by), Some(width_a), Some(width_b), Some(pitch)] =
+            numbers.map(|poly| poly.and_then(|poly| poly.as_constant()))
+        {
+            let by = by.checked_rem_euclid(pitch);
+            return by.is_some_and(|by| width_a <= by && by + width_b <= pitch);
+        }
+        let follows = |lo: &Poly, width: &Poly, next: &Poly, next_width: &Poly| {
+            let ends = lo.plus(width).zip(next.plus(next_width)).zip(lo.plus(pitch));
+            ends.is_some_and(|((end, next_end), next_row)| {
+                self.facts.at_most(&end, next) && self.facts.at_most(&next_end, &next_row)
+            })
+        };
+        follows(lo_a, width_a, lo_b, width_b) || follows(lo_b, width_b, lo_a, width_a)
+    }
+
+    /// Returns true if `a <= b` is proved.
+    pub fn at_most_poly(&self, a: &Poly, b: &Poly) -> bool {
+        self.facts.at_most(a, b)
+    }
+
+    /// Returns true if the polynomials of two bounds are equal.
+    pub fn equal(&self, a: DimId, b: DimId) -> bool {
+        self.polys[a] == self.polys[b]
+    }
+
+    /// Returns the polynomial of a bound.
+    pub fn poly(&self, dim: DimId) -> &Poly {
+        &self.polys[dim]
     }
 
     /// Returns the numeric bounds of a range. `None` if a bound depends on an argument.
@@ -195,7 +238,8 @@ mod tests {
             let id = |index: usize| DimId::new(index % polys.len());
             for (a, b, c, d) in asked {
                 prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));
-                let range = |lo, hi| Access { buffer: BufferId::new(0), mode: Mode::Read, lo, hi, relied_on: false };
+                let (buffer, mode) = (BufferId::new(0), Mode::Read);
+                let range = |lo, hi| Access { buffer, mode, lo, hi, relied_on: false, rows: None };
                 let (one, two) = (range(id(a), id(b)), range(id(c), id(d)));
                 let apart = facts.at_most(at(b), at(c)) || facts.at_most(at(d), at(a));
                 prop_assert_eq!(bounds.disjoint(&one, &two), apart);

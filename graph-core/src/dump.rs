@@ -55,11 +55,12 @@ fn access(program: &Program, access: &Access) -> String {
     };
     let buffer = &program.buffers[access.buffer];
     let relied = if access.relied_on { " relied on" } else { "" };
-    if access.lo == DimId::from_u32(0) && access.hi == buffer.len {
+    if access.rows.is_none() && access.lo == DimId::from_u32(0) && access.hi == buffer.len {
         return format!("{borrow}{}{relied}", buffer.name);
     }
     let (lo, hi) = (&program.dims[access.lo], &program.dims[access.hi]);
-    format!("{borrow}{}[{lo}..{hi}]{relied}", buffer.name)
+    let rows = access.rows.map_or_else(String::new, |rows| rows.text(&program.dims));
+    format!("{borrow}{}[{lo}..{hi}]{rows}{relied}", buffer.name)
 }
 
 /// Prints the live ranges: where each begins and ends, and which buffers may reuse its bytes.

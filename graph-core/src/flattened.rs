@@ -120,6 +120,13 @@ impl Flattened {
         self.checked.program().statements[statement].kind == StatementKind::Capture(())
     }
 
+    /// Returns true for a copy of rows. The driver updates no memcpy node of several rows.
+    #[must_use]
+    pub fn is_pitched_copy(&self, statement: StatementId) -> bool {
+        let statement = &self.checked.program().statements[statement];
+        statement.kind == StatementKind::Copy(()) && statement.accesses.iter().any(|one| one.rows.is_some())
+    }
+
     /// Returns true for a library call that is a collective.
     #[must_use]
     pub fn is_collective(&self, statement: StatementId) -> bool {

@@ -68,6 +68,13 @@ impl Program {
         }
     }
 
+    /// Returns the text of an access to rows: `b[lo..].rows(h, w, pitch)`.
+    pub fn rows_text(&self, access: &Access, rows: &Rows) -> String {
+        let (buffer, lo) = (&self.buffers[access.buffer].name, &*self.dims[access.lo]);
+        let from = if lo == "0" { String::new() } else { format!("[{lo}..]") };
+        format!("{buffer}{from}{}", rows.text(&self.dims))
+    }
+
     /// Returns the number of devices that the statements need, at least 1. O(statements).
     pub fn devices(&self) -> usize {
         let last = self.statements.iter().map(|statement| statement.device.index()).max();
@@ -287,6 +294,46 @@ pub struct Access {
     /// True if the proof that a later read is valid relies on this access to write the whole range. The build then
     /// checks that the declared extent equals the length of the range.
     pub relied_on: bool,
+    /// The rows in the range that a pitched `copy` or `fill` touches. `None` if it touches the whole range.
+    pub rows: Option<Rows>,
+}
+
+/// The rows of a pitched access, `b.rows(count, width, pitch).planes(planes, height)`. The first row begins where the
+/// access begins, and the last one ends where the access ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The rows of each plane.
+    pub count: DimId,
+    /// The elements of a row.
+    pub width: DimId,
+    /// The elements from the start of a row to the start of the next one.
+    pub pitch: DimId,
+    /// The planes.
+    pub planes: DimId,
+    /// The rows from the start of a plane to the start of the next one.
+    pub height: DimId,
+}
+
+impl Rows {
+    /// Returns its five numbers in the order of the fields.
+    pub fn dims(&self) -> [DimId; 5] {
+        [self.count, self.width, self.pitch, self.planes, self.height]
+    }
+
+    /// Returns its text: `.rows(h, w, pitch)`, with `.planes(..)` if it has several planes.
+    pub fn text(&self, dims: &Vector<DimId, Text>) -> String {
+        let Rows { count, width, pitch, planes, height } = *self;
+        let rows = format!(".rows({}, {}, {})", dims[count], dims[width], dims[pitch]);
+        match &*dims[planes] {
+            "1" => rows,
+            planes => format!("{rows}.planes({planes}, {})", dims[height]),
+        }
+    }
+
+    /// Makes rows of five numbers in the order of the fields.
+    pub fn from_dims([count, width, pitch, planes, height]: [DimId; 5]) -> Rows {
+        Rows { count, width, pitch, planes, height }
+    }
 }
 
 /// Identifies an access: its statement, and its index among the accesses of that statement.

@@ -20,7 +20,7 @@ use crate::codes::Code;
 use crate::condition::ConditionKeyword;
 use crate::diagnostic::{Diagnostic, DiagnosticSite};
 use crate::index::{Index, Vector, narrow};
-use crate::ir::{Access, BufferId, DimId, Program, StatementId, StatementKind};
+use crate::ir::{Access, BufferId, DimId, Program, Rows, StatementId, StatementKind};
 use crate::kind::Fence;
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
@@ -277,7 +277,7 @@ impl LoweredProgram {
     }
 
     /// Returns the facts that the build checks first: lengths are at least 1, ranges are inside their buffers,
-    /// bounds are not negative, fills and copies are not empty.
+    /// bounds are not negative, fills and copies are not empty, and rows of one access do not overlap.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
@@ -300,6 +300,11 @@ impl LoweredProgram {
             add(&zero, lo);
             add(lo, hi);
             add(hi, &self.polys[self.program.buffers[access.buffer].len]);
+            if let Some(Rows { count, width, pitch, planes, height }) = access.rows {
+                [count, width, planes].into_iter().for_each(|dim| add(&one, &self.polys[dim]));
+                add(&self.polys[width], &self.polys[pitch]);
+                add(&self.polys[count], &self.polys[height]);
+            }
         }
         let filled_or_copied =
             self.program.statements.iter().filter(|statement| statement.kind.is_transfer());

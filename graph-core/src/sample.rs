@@ -25,7 +25,7 @@ use crate::condition::{Condition as Body, ConditionKeyword};
 use crate::ids::VariableId;
 use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{
-    Access, BufferId, CallId, DimId, Origin, Program, Statement, StatementId, StatementKind, View,
+    Access, BufferId, CallId, DimId, Origin, Program, Rows, Statement, StatementId, StatementKind, View,
 };
 use crate::kind::Lifetime;
 use crate::order::{ChoiceArm, LoweredProgram, Region, Regions};
@@ -239,7 +239,8 @@ impl Sampler<'_> {
         let whole = end(access.hi) == end(self.source.program.buffers[access.buffer].len);
         // All buffers that a name denotes have the same length; the build checks it.
         let hi = if whole { self.out.program.buffers[buffer].len } else { self.dim(access.hi) };
-        Access { buffer, lo: self.dim(access.lo), hi, ..*access }
+        let rows = access.rows.map(|rows| Rows::from_dims(rows.dims().map(|dim| self.dim(dim))));
+        Access { buffer, lo: self.dim(access.lo), hi, rows, ..*access }
     }
 
     /// Gives an allocation a new buffer in each iteration.

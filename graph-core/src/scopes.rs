@@ -264,7 +264,7 @@ pub fn lift(program: &mut Program, scopes: &Scopes) {
 }
 
 /// Returns the accesses inside a body to buffers from outside, without duplicates. A write becomes a read-write:
-/// since the body may not run, old elements may remain.
+/// since the body may not run, old elements may remain. A pitched access becomes one to its whole range.
 fn accesses_from_outside(program: &Program, scope: &ConditionalBody, inside: &[StatementId]) -> Lifted {
     let born = |buffer: BufferId| match program.buffers[buffer].origin {
         Origin::Alloc(at) => scope.condition < at && at < scope.join,
@@ -277,7 +277,7 @@ fn accesses_from_outside(program: &Program, scope: &ConditionalBody, inside: &[S
         for access in statement.kind.own_accesses(&statement.accesses) {
             let mode = if access.mode == Mode::Write { Mode::ReadWrite } else { access.mode };
             if !born(access.buffer) {
-                lifted.add(Access { mode, relied_on: false, ..*access });
+                lifted.add(Access { mode, relied_on: false, rows: None, ..*access });
             }
         }
     }

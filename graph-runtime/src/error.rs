@@ -13,6 +13,7 @@ mod multicast;
 mod parts;
 mod plan;
 pub(crate) mod program;
+mod rows;
 mod verification;
 
 pub use crate::cuda::{CommunicatorFault, LibraryError};
@@ -28,6 +29,7 @@ pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 pub use parts::*;
 pub use plan::PlanFault;
+pub use rows::{BadRows, RowsFault};
 pub use verification::*;
 
 /// The result of every fallible function of cuweave.
@@ -236,6 +238,9 @@ pub enum Error {
         /// The elements of the target.
         to: u64,
     },
+    /// Rows that cannot be copied or filled.
+    #[error(transparent)]
+    Rows(Box<BadRows>),
     /// The temporaries do not fit into the memory budget.
     #[error("{at}: {reason}")]
     #[non_exhaustive]

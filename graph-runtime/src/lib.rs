@@ -72,12 +72,12 @@ pub use cuweave_inspect::{
 };
 pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
-    BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart, DeviceFault,
-    DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error, FailedCall, Fault,
-    Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
+    BadRows, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
+    DeviceFault, DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error, FailedCall,
+    Fault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
     MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
-    Rewriting, RewrittenNode, SetterFault, ShortLaunch, SourceLocation, StoreInstruction, Ungranted,
-    UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault, VerificationObstacle,
+    Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation, StoreInstruction,
+    Ungranted, UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault, VerificationObstacle,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
 pub use kernels::{CodeCache, Loaded, ReadVariable, Variable, set_code_cache};

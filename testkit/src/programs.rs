@@ -68,7 +68,7 @@ impl ProgramWriter {
 
     /// Returns an access to the elements `lo..hi`.
     pub fn access(&mut self, buffer: BufferId, mode: Mode, (lo, hi): (u64, u64)) -> Access {
-        Access { buffer, mode, lo: self.dim(lo), hi: self.dim(hi), relied_on: false }
+        Access { buffer, mode, lo: self.dim(lo), hi: self.dim(hi), relied_on: false, rows: None }
     }
 
     /// Adds a statement, which the user orders after those in `after`.

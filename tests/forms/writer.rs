@@ -447,5 +447,5 @@ impl Writer {
 
 fn access((buffer, lo, hi): Part, mode: Mode) -> Access {
     let [lo, hi] = [lo, hi].map(|at| DimId::from_u32(at / UNIT));
-    Access { buffer, mode, lo, hi, relied_on: false }
+    Access { buffer, mode, lo, hi, relied_on: false, rows: None }
 }

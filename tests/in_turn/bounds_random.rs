@@ -214,6 +214,7 @@ fn program(does: &[Does]) -> (Program, Vec<Term>) {
                 lo: bound(&part.lo),
                 hi: bound(&part.hi),
                 relied_on: false,
+                rows: None,
             })
             .collect();
         let (name, kind) = match does {

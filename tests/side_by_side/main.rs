@@ -33,6 +33,7 @@ mod parts;
 mod parts_random;
 mod paths;
 mod pinned_launches;
+mod pitched;
 mod plans;
 mod pointers;
 mod recall;

@@ -106,11 +106,14 @@ impl Ordered {
         self.source.program.statements[id].line
     }
 
-    /// Returns `b`, or `b[lo..hi]` for a range of it.
+    /// Returns `b`, or `b[lo..hi]` for a range of it, or `b[lo..].rows(h, w, pitch)` for rows.
     pub(super) fn slice(&self, access: &Access) -> String {
         let program = &self.source.program;
         let buffer = &program.buffers[access.buffer];
         let (lo, hi) = self.source.range(access);
+        if let Some(rows) = &access.rows {
+            return program.rows_text(access, rows);
+        }
         if lo.as_constant() == Some(0) && *hi == self.source.polys[buffer.len] {
             return buffer.name.to_string();
         }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::bounds::RangeBounds;
 use crate::index::{narrow, size};
-use crate::ir::{Access, DimId};
+use crate::ir::{Access, DimId, Rows};
 use crate::spans::{FEW, NumericRange, Spans};
+use cuweave_ptx::poly::Poly;
 
 /// The ranges that are written at a program point.
 #[derive(Clone, Default)]
@@ -17,7 +18,56 @@ pub(super) struct WrittenRanges {
     covered: Pairs,
     /// An index of `distinct` by numeric bounds, once there are many ranges.
     spans: Option<Spans>,
+    /// The pitched writes, and unions of those whose rows are adjacent.
+    pitched: Vec<PitchedRange>,
 }
+
+/// Rows that are written, of a width in elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct PitchedRange {
+    lo: DimId,
+    hi: DimId,
+    width: Poly,
+    /// The rows, with the width of one of the writes.
+    rows: Rows,
+}
+
+impl PitchedRange {
+    /// Returns true if the rows leave no gap.
+    fn is_solid(&self, bounds: &RangeBounds) -> bool {
+        let Rows { count, pitch, planes, height, .. } = self.rows;
+        let one_plane = bounds.poly(planes).as_constant() == Some(1);
+        self.width == *bounds.poly(pitch) && (one_plane || bounds.equal(count, height))
+    }
+
+    /// Returns the union with rows that begin where these end, of as many rows at the same pitch.
+    fn with(&self, next: &PitchedRange, bounds: &RangeBounds) -> Option<PitchedRange> {
+        let same = |dims: [DimId; 4], others: [DimId; 4]| {
+            dims.into_iter().zip(others).all(|(one, other)| bounds.equal(one, other))
+        };
+        let shape = |of: &Rows| [of.count, of.pitch, of.planes, of.height];
+        let adjacent = bounds.poly(self.lo).plus(&self.width).is_some_and(|end| end == *bounds.poly(next.lo));
+        if !adjacent || !same(shape(&self.rows), shape(&next.rows)) {
+            return None;
+        }
+        let width = self.width.plus(&next.width)?;
+        Some(PitchedRange { lo: self.lo, hi: next.hi, width, rows: self.rows })
+    }
+
+    /// Returns true if these rows provably contain those of an access that begins at the same element.
+    fn contains(&self, bounds: &RangeBounds, lo: DimId, rows: &Rows) -> bool {
+        let one_plane = || bounds.poly(rows.planes).as_constant() == Some(1);
+        bounds.equal(self.lo, lo)
+            && bounds.equal(self.rows.pitch, rows.pitch)
+            && bounds.at_most_poly(bounds.poly(rows.width), &self.width)
+            && bounds.at_most(rows.count, self.rows.count)
+            && bounds.at_most(rows.planes, self.rows.planes)
+            && (one_plane() || bounds.equal(self.rows.height, rows.height))
+    }
+}
+
+/// The maximum number of pitched writes of a buffer, and unions of them, that are kept.
+const MAX_PITCHED: usize = 256;
 
 /// A written range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +115,32 @@ impl WrittenRanges {
         for (slot, range) in self.distinct.iter().enumerate().skip(from) {
             spans.add(narrow(slot), bounds.span(range.lo, range.hi));
         }
+    }
+
+    /// Adds the rows of a pitched write, and their unions with adjacent rows of earlier ones. Rows without gaps are a
+    /// range.
+    pub fn add_rows(&mut self, bounds: &RangeBounds, access: &Access, rows: Rows, write: Option<usize>) {
+        let width = bounds.poly(rows.width).clone();
+        let mut new = vec![PitchedRange { lo: access.lo, hi: access.hi, width, rows }];
+        while let Some(one) = new.pop() {
+            if one.is_solid(bounds) {
+                self.add(bounds, one.lo, one.hi, write);
+            }
+            if self.pitched.len() >= MAX_PITCHED || self.pitched.contains(&one) {
+                continue;
+            }
+            for other in &self.pitched {
+                new.extend(other.with(&one, bounds));
+                new.extend(one.with(other, bounds));
+            }
+            self.pitched.push(one);
+        }
+    }
+
+    /// Returns true if earlier pitched writes provably cover the rows of an access.
+    pub fn cover_rows(&self, bounds: &RangeBounds, access: &Access) -> bool {
+        let Some(rows) = access.rows else { return false };
+        self.pitched.iter().any(|written| written.contains(bounds, access.lo, &rows))
     }
 
     /// Returns ranges that provably cover an access together. Empty if an earlier call has covered it. `None` if
@@ -190,7 +266,7 @@ mod tests {
     use super::*;
     use crate::index::Vector;
     use crate::ir::{BufferId, Mode};
-    use cuweave_ptx::poly::{Facts, Poly};
+    use cuweave_ptx::poly::Facts;
     use proptest::prelude::*;
 
     proptest! {
@@ -213,7 +289,8 @@ mod tests {
             }
             prop_assert_eq!(state.spans.is_some(), ranges.len() > FEW);
             for (lo, hi) in asked {
-                let access = Access { buffer: BufferId::from_u32(0), mode: Mode::Read, lo, hi, relied_on: false };
+                let (buffer, mode) = (BufferId::from_u32(0), Mode::Read);
+                let access = Access { buffer, mode, lo, hi, relied_on: false, rows: None };
                 prop_assert_eq!(state.cover(&bounds, &access), state.chain(&bounds, &access));
             }
         }

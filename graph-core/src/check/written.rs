@@ -179,7 +179,7 @@ impl<'o> Writes<'o> {
     fn fresh_arguments(&mut self, found: &mut Vec<Diagnostic>) {
         let ordered = self.ordered;
         for &(buffer, lo, hi) in &ordered.source.regions.fresh {
-            let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+            let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false, rows: None };
             if !(self.silent || ordered.poisoned(buffer) || self.written[buffer].covers(ordered, &whole)) {
                 found.push(left_unwritten(ordered, buffer, &self.written[buffer].writes));
             }
@@ -240,7 +240,11 @@ struct Coverage {
 impl Coverage {
     fn write(&mut self, ordered: &Ordered, write: CoveringWrite) {
         let access = ordered.access(write.id);
-        self.state.add(&ordered.bounds, access.lo, access.hi, Some(self.writes.len()));
+        let index = Some(self.writes.len());
+        match access.rows {
+            Some(rows) => self.state.add_rows(&ordered.bounds, access, rows, index),
+            None => self.state.add(&ordered.bounds, access.lo, access.hi, index),
+        }
         self.writes.push(write);
     }
 
@@ -257,6 +261,9 @@ impl Coverage {
 
     /// Returns true if the writes provably cover an access, and marks them as relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
+        if self.state.cover_rows(&ordered.bounds, access) {
+            return true;
+        }
         let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
         for write in chain.into_iter().filter_map(|range| range.write) {
             self.writes[write].relied_on = true;

@@ -258,7 +258,11 @@ impl<A: Answers> Expansion<'_, A> {
             self.add_used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
             self.add_parameter_view(scope, id, access, window, lo, hi)?;
-            accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
+            let rows = match access.rows {
+                Some(rows) => Some(self.rows(scope, rows)?),
+                None => None,
+            };
+            accesses.push(Access { buffer: window.buffer, lo, hi, rows, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
         let after = self.after(scope, id, at);

@@ -197,6 +197,14 @@ impl Symbols {
         };
         let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
         lengths.for_each(|dim| moved_by(dim, FixedReason::Structure));
+        // The driver changes neither the rows nor the place of a pitched copy or fill.
+        for (id, statement) in program.statements.enumerate() {
+            for (access, rows) in statement.accesses.iter().filter_map(|access| Some((access, access.rows?)))
+            {
+                let dims = [access.lo, access.hi].into_iter().chain(rows.dims());
+                dims.for_each(|dim| moved_by(dim, FixedReason::Rows(id)));
+            }
+        }
         // A library call keeps the addresses that it captured, and so does the kernel that sets a condition.
         let keeps = |kind: &StatementKind| *kind == StatementKind::Capture(()) || kind.is_body_border();
         for (id, call) in program.statements.enumerate().filter(|(_, statement)| keeps(&statement.kind)) {

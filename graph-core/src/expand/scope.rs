@@ -5,7 +5,7 @@ use super::answers::{Answers, DimValue, ExpansionFault, ExpansionPoint, Formula,
 use super::flat::{ArgumentValue, BufferRange, FlatBuilder, FunctionScope};
 use crate::ids::ArgumentId;
 use crate::index::{Vector, wide};
-use crate::ir::{BufferId, Device, DimId, Origin, StatementId, Text};
+use crate::ir::{BufferId, Device, DimId, Origin, Rows, StatementId, Text};
 use crate::structure::{ArgumentPart, ArgumentPartId, PathStep};
 use crate::table::BoundOp;
 use cuweave_ptx::poly::Poly;
@@ -222,6 +222,15 @@ impl<A: Answers> Expansion<'_, A> {
                 Err(self.refuse(scope, statement, ExpansionFault::Malformed("a name stands for no buffer")))
             }
         }
+    }
+
+    /// Returns the rows of an access in the flat program.
+    pub(super) fn rows(&mut self, scope: &mut FunctionScope, rows: Rows) -> Result<Rows, A::Error> {
+        let mut dims = rows.dims();
+        for dim in &mut dims {
+            *dim = self.dim(scope, *dim)?;
+        }
+        Ok(Rows::from_dims(dims))
     }
 
     /// Converts a range relative to a window to a range of the buffer.

@@ -116,12 +116,19 @@ impl Frontier {
 }
 
 /// Returns true if a write covers an earlier access that it overlaps. If the write covers only one end, trims the
-/// access.
+/// access. A pitched write covers nothing: a later access may touch only what lies between its rows. A pitched
+/// access is not trimmed, since its rows are counted from its start.
 fn superseded(earlier: &mut Access, write: &Access, bounds: &RangeBounds) -> bool {
+    if write.rows.is_some() {
+        return false;
+    }
     let front = bounds.at_most(write.lo, earlier.lo);
     let back = bounds.at_most(earlier.hi, write.hi);
     if front && back {
         return true;
+    }
+    if earlier.rows.is_some() {
+        return false;
     }
     if front && bounds.at_most(earlier.lo, write.hi) && bounds.at_most(write.hi, earlier.hi) {
         earlier.lo = write.hi;
@@ -268,7 +275,7 @@ mod tests {
                     let base = if symbolic { Poly::variable(0) } else { Poly::constant(0) };
                     let hi = if long { lo + len * len } else { lo + len / 8 };
                     let mut dim = |at: i64| polys.push(base.plus(&Poly::constant(at.into())).unwrap());
-                    Access { buffer, mode, lo: dim(lo), hi: dim(hi), relied_on: false }
+                    Access { buffer, mode, lo: dim(lo), hi: dim(hi), relied_on: false, rows: None }
                 })
                 .collect();
             let bounds = RangeBounds::new(polys, Facts::default());

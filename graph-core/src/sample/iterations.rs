@@ -6,7 +6,7 @@ use cuweave_ptx::poly::Poly;
 
 use super::{ChoiceSample, Sampler, mentions, substitute_loops};
 use crate::index::{Index, size, wide};
-use crate::ir::{BufferId, DimId, Lifetime, Mode, Origin, StatementKind};
+use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Origin, StatementKind};
 use crate::structure::{Item, Loop, LoopRange};
 
 /// The maximum number of copies of a statement due to loops. Deeply nested loops get one iteration.
@@ -179,7 +179,7 @@ impl Sampler<'_> {
         self.close(region);
     }
 
-    fn written_in(&self, items: &[Item], with: &mut dyn FnMut(&Self, &crate::ir::Access)) {
+    fn written_in(&self, items: &[Item], with: &mut dyn FnMut(&Self, &Access)) {
         for item in items {
             match item {
                 Item::Statement(statement) => {
@@ -343,8 +343,10 @@ impl Sampler<'_> {
             match item {
                 Item::Statement(statement) => {
                     let accesses = self.source.program.statements[*statement].accesses.iter();
-                    let written =
-                        accesses.filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite));
+                    let whole = |access: &&Access| access.rows.is_none();
+                    let written = accesses
+                        .filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite))
+                        .filter(whole);
                     rows.extend(written.map(|access| TemplateRange {
                         buffer: access.buffer,
                         lo: self.source.polys[access.lo].clone(),

@@ -6,7 +6,7 @@ use crate::ids::ScalarId;
 use crate::index::size;
 use crate::ir::{
     Access, Buffer, BufferId, Device, DimId, Grant, Launches, Memory, Mode, Options, Order, Origin, Program,
-    Statement, StatementKind, Text, View,
+    Rows, Statement, StatementKind, Text, View,
 };
 
 use super::bytes::{Reader, Writer};
@@ -153,9 +153,11 @@ impl<'p> Writer<'p> {
                 Mode::Write => 2,
                 Mode::Atomic => 3,
             };
-            writer.number(mode << 1 | u32::from(access.relied_on));
+            let rows = u32::from(access.rows.is_some());
+            writer.number(rows << 3 | mode << 1 | u32::from(access.relied_on));
             writer.id(access.lo);
             writer.id(access.hi);
+            access.rows.iter().flat_map(Rows::dims).for_each(|dim| writer.id(dim));
         });
         self.ids(&statement.after);
         self.ids(statement.on.as_slice());
@@ -320,15 +322,19 @@ impl Reader {
 
     fn access(&mut self) -> Option<Access> {
         let (buffer, mode) = (self.id()?, self.number()?);
-        let relied_on = mode & 1 != 0;
-        let mode = match mode >> 1 {
+        let (relied_on, pitched) = (mode & 1 != 0, mode & 8 != 0);
+        let mode = match mode >> 1 & 3 {
             0 => Mode::Read,
             1 => Mode::ReadWrite,
             2 => Mode::Write,
-            3 => Mode::Atomic,
-            _ => return None,
+            _ => Mode::Atomic,
         };
-        Some(Access { buffer, mode, lo: self.id()?, hi: self.id()?, relied_on })
+        let (lo, hi) = (self.id()?, self.id()?);
+        let rows = match pitched {
+            true => Some(Rows::from_dims([self.id()?, self.id()?, self.id()?, self.id()?, self.id()?])),
+            false => None,
+        };
+        Some(Access { buffer, mode, lo, hi, relied_on, rows })
     }
 
     fn parameter(&mut self) -> Option<Parameter> {

@@ -3,7 +3,7 @@ use std::any::TypeId;
 use super::*;
 use crate::index::{Index, Vector, narrow};
 use crate::ir::{
-    Access, Buffer, Device, Grant, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
+    Access, Buffer, Device, Grant, Launches, Memory, Mode, Options, Order, Origin, Program, Rows, Statement,
     StatementId, StatementKind, View,
 };
 use crate::structure::{
@@ -47,7 +47,8 @@ fn program() -> Program {
     };
     let access = |buffer, mode, relied_on| {
         let (buffer, lo, hi) = (id(buffer), id(0), id(200));
-        Access { buffer, mode, lo, hi, relied_on }
+        let rows = relied_on.then(|| Rows::from_dims([id(3), id(200), id(1), id(0), id(4)]));
+        Access { buffer, mode, lo, hi, relied_on, rows }
     };
     Program {
         name: "große".into(),

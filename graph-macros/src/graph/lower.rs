@@ -49,6 +49,7 @@ mod own_conditions;
 mod places;
 mod pointers;
 mod program;
+mod rows;
 mod scalars;
 mod shapes;
 mod spans;

@@ -131,7 +131,7 @@ impl Program {
         self.cursor.taken = Some(device);
         self.push(name, place, kind, accesses, Vec::new(), scalars);
         let hi = self.buffers[buffer].dim;
-        Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false }
+        Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false, rows: None }
     }
 
     /// Begins an arm.

@@ -126,6 +126,9 @@ impl Program {
         if !(moved || lent) {
             self.misfit_error(site, argument, site.name, parameter, declared_as(origin))?;
         }
+        if view.rows.is_some() {
+            return Err(self.rows_error(site));
+        }
         let part = self.part(site, view)?;
         self.check_device_memory(site, part.buffer, site.name)?;
         if moved && !part.whole {
@@ -138,7 +141,8 @@ impl Program {
             self.check_owned_by_body(site, part.buffer)?;
         }
         let mode = mode.unwrap_or(Mode::ReadWrite);
-        let access = Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false };
+        let access =
+            Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false, rows: None };
         Ok((access, moved))
     }
 
@@ -171,6 +175,7 @@ impl Program {
                     lo: DimId::from_u32(0),
                     hi,
                     relied_on: false,
+                    rows: None,
                 });
                 buffer
             })

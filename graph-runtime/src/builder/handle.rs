@@ -7,6 +7,7 @@ use cuweave_core::ir::Mode;
 
 use crate::build::ScalarValue;
 
+use super::rows::RowSizes;
 use super::size::{Scalar, Size, ToSize};
 
 /// A location in the caller's source.
@@ -71,6 +72,8 @@ pub struct View {
     pub(super) handle: Handle,
     /// Ranges of ranges, outermost first.
     pub(super) parts: Vec<Subrange>,
+    /// The rows of the innermost range that [`Rows`](super::Rows) stands for.
+    pub(super) rows: Option<Box<RowSizes>>,
 }
 
 /// A range within a part. Its bounds are relative to the start of the enclosing part.
@@ -107,7 +110,7 @@ pub(super) const MAX_PARTS: usize = 64;
 
 impl View {
     pub(super) fn whole(handle: Handle) -> View {
-        View { handle, parts: Vec::new() }
+        View { handle, parts: Vec::new(), rows: None }
     }
 
     #[track_caller]

@@ -72,8 +72,11 @@ impl Program {
     }
 
     pub(super) fn access(&mut self, site: &StatementSite<'_>, view: &View, mode: Mode) -> Result<Access> {
+        if view.rows.is_some() {
+            return Err(self.rows_error(site));
+        }
         let part = self.part(site, view)?;
-        Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false })
+        Ok(Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false, rows: None })
     }
 
     pub(super) fn by_value_error(&self, site: &StatementSite<'_>, argument: &Argument) -> Error {
@@ -237,7 +240,7 @@ impl Program {
             }
             Some((_, None)) => Err(self.by_value_error(site, argument)),
             Some((view, Some(lent))) => {
-                let access = self.access(site, &view, mode)?;
+                let access = self.transferred(site, &view, user, mode)?;
                 if self.is_condition(access.buffer) && ["fill", "copy", "host"].contains(&user) {
                     let message = format!(
                         "`{}` is a condition, which only launches set",

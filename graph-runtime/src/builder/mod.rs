@@ -3,7 +3,7 @@
 //! The methods collect a `Program`. `lower` turns it into the table that the macro prints for a graph function, and
 //! checks it with the macro's checks. From there on, a builder's graph takes the path of graph functions.
 //!
-//! - `size`: scalars and expressions over them; `handle`: names of buffers and statements, and arguments;
+//! - `size`: scalars and expressions over them; `handle`, `rows`: names of buffers and statements, and arguments;
 //!   `config`: launch configurations; `bound`: the buffers bound to arguments; `hint`: hints about them;
 //! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
 //!   their arguments; `arms`: the bodies of conditions; `events`: host statements, events, flags and
@@ -28,6 +28,7 @@ mod lower;
 mod messages;
 mod own_conditions;
 mod program;
+mod rows;
 mod size;
 mod statements;
 
@@ -42,4 +43,5 @@ pub use exec::{Exec, LaunchOutputs};
 pub use handle::{
     Argument, Handle, Statement, StatementRef, ToArgument, ToArguments, ToAtomic, ToBuffer, View,
 };
+pub use rows::Rows;
 pub use size::{Integer, Scalar, Size, ToSize};

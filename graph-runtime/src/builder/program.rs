@@ -327,11 +327,11 @@ impl Program {
         Ok(ResolvedPart { buffer, lo: ends.0, hi: ends.1, whole: self.is_whole(buffer, ends.0, ends.1) })
     }
 
-    fn is_whole(&self, buffer: BufferId, lo: DimId, hi: DimId) -> bool {
+    pub fn is_whole(&self, buffer: BufferId, lo: DimId, hi: DimId) -> bool {
         (lo, hi) == (DimId::from_u32(0), self.buffers[buffer].dim)
     }
 
-    fn sum(&mut self, one: &Size, other: &Size) -> Size {
+    pub fn sum(&mut self, one: &Size, other: &Size) -> Size {
         let mut zero = |size: &Size| {
             size.poly(&mut self.bounds.symbols, &ProgramNames(&self.scalars, &self.buffers)).as_constant()
                 == Some(0)
@@ -399,6 +399,9 @@ impl Program {
         for Subrange { lo, hi, .. } in &view.parts {
             let hi = hi.as_ref().map(|hi| self.text(hi)).unwrap_or_default();
             text.push_str(&format!("[{}..{hi}]", self.text(lo)));
+        }
+        if view.rows.is_some() {
+            text.push_str(".rows(..)");
         }
         text
     }

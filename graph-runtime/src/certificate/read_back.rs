@@ -11,10 +11,10 @@ use cuweave_core::index::{low, narrow, size};
 use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::operation::{ChainId, OperationId, OperationKind};
 
-use crate::cuda::{KernelNode, Node, RawGraph, pattern};
+use crate::cuda::{CopyPitch, KernelNode, Memcpy, Node, RawGraph, pattern};
 use crate::error::{Error, Result};
-use crate::kernels::LaunchRecord;
-use crate::statements::{StatementRecordExt, batch_of};
+use crate::kernels::{FILL64_ROWS, LaunchRecord};
+use crate::statements::{StatementRecordExt, batch_of, row_offsets};
 
 use super::CertificateBuilder;
 use super::plan::PlanBuilder;
@@ -131,7 +131,9 @@ impl CertificateBuilder<'_> {
         });
         let zeroed: Vec<usize> = zeroed.collect();
         let bytes: u64 = zeroed.iter().map(|&at| counted.records(at..at + 1).1).sum();
-        let Some(&first) = zeroed.first().filter(|_| fill.value == 0 && bytes == end - fill.target) else {
+        let Some(&first) =
+            zeroed.first().filter(|_| fill.value == 0 && fill.rows == 1 && bytes == end - fill.target)
+        else {
             return Err(self.unplanned_error("a memset that was not planned"));
         };
         let outermost = |&at: &usize| {
@@ -185,14 +187,44 @@ impl CertificateBuilder<'_> {
                     let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
                     let values = self.driver(driver.kernel_of(handle, &sizes))?.parameters;
                     let value = |at: usize| values.get(at).map_or(0, |bytes| number_of(bytes));
-                    (vec![value(0)], vec![value(2).saturating_mul(8), value(1)])
+                    if std::ptr::eq(record.kernel, &FILL64_ROWS) {
+                        let (width, rows) = (value(3), value(2).checked_div(value(3)).unwrap_or(0));
+                        let pitch = CopyPitch { bytes: value(4).saturating_mul(8), height: rows };
+                        let bytes = width.saturating_mul(8);
+                        let mut numbers = self.pitched_numbers(bytes, rows, 1, &[pitch]);
+                        numbers.push(value(1));
+                        (rows_from(value(0), rows, 1, pitch).collect(), numbers)
+                    } else {
+                        (vec![value(0)], vec![value(2).saturating_mul(8), value(1)])
+                    }
                 } else if fills {
                     let fill = self.driver(driver.fill_of(handle))?;
                     let bytes = fill.width.saturating_mul(fill.element.into());
-                    (vec![fill.target], vec![bytes, pattern(fill.value.into(), fill.element)])
+                    let pattern = pattern(fill.value.into(), fill.element);
+                    match ids.first().is_some_and(|&id| self.is_pitched(id, 0)) {
+                        false if fill.rows == 1 => (vec![fill.target], vec![bytes, pattern]),
+                        _ => {
+                            let pitch = CopyPitch { bytes: fill.pitch, height: fill.rows };
+                            let mut numbers = self.pitched_numbers(bytes, fill.rows, 1, &[pitch]);
+                            numbers.push(pattern);
+                            (rows_from(fill.target, fill.rows, 1, pitch).collect(), numbers)
+                        }
+                    }
                 } else if copies {
                     let copy = self.driver(driver.copy_of(handle))?;
-                    (vec![copy.from.address(), copy.to.address()], vec![copy.bytes])
+                    let Memcpy { bytes, rows, planes, pitches, .. } = copy;
+                    let ends = [copy.from.address(), copy.to.address()];
+                    let pitched = |end: usize| ids.first().is_some_and(|&id| self.is_pitched(id, end));
+                    if !pitched(0) && !pitched(1) && rows == 1 && planes == 1 {
+                        (ends.to_vec(), vec![bytes])
+                    } else {
+                        let of_end = |end: usize| match pitched(end) {
+                            true => rows_from(ends[end], rows, planes, pitches[end]).collect(),
+                            false => vec![ends[end]],
+                        };
+                        let numbers = self.pitched_numbers(bytes, rows, planes, &pitches);
+                        ([of_end(0), of_end(1)].concat(), numbers)
+                    }
                 } else {
                     (Vec::new(), Vec::new())
                 };
@@ -206,6 +238,12 @@ impl CertificateBuilder<'_> {
             }
         }
         Ok(node)
+    }
+
+    /// Returns true if an access of a statement is pitched.
+    fn is_pitched(&self, id: StatementId, access: usize) -> bool {
+        let accesses = &self.definition.program().statements[id].accesses;
+        accesses.get(access).is_some_and(|access| access.rows.is_some())
     }
 
     /// Sets the values of launches: from the parameters of a single launch's node, or from the table of a
@@ -318,6 +356,11 @@ impl CertificateBuilder<'_> {
         given.extend(self.pointed(id, record));
         (member.numbers, member.addresses) = (numbers, self.by_access(id, member.addresses.len(), &given));
     }
+}
+
+/// Returns the addresses of rows.
+fn rows_from(first: u64, rows: u64, planes: u64, pitch: CopyPitch) -> impl Iterator<Item = u64> {
+    row_offsets(rows, planes, pitch).map(move |offset| first.saturating_add(offset))
 }
 
 /// Returns the little-endian number in up to 8 bytes.

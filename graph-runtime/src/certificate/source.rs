@@ -14,9 +14,9 @@ use cuweave_core::kind::Fence;
 use cuweave_core::scopes::{ScopeId, Scopes};
 
 use crate::build::Alias;
-use crate::cuda;
+use crate::cuda::{self, CopyPitch};
 use crate::kernels::{AtomicUpdates, LaunchRecord, Module, Param, ParamKind};
-use crate::statements::{StatementRecordExt, element};
+use crate::statements::{RowNumbers, StatementRecordExt, element, row_offsets};
 
 use super::CertificateBuilder;
 
@@ -209,7 +209,7 @@ impl CertificateBuilder<'_> {
     }
 
     /// Returns the accesses of a statement, without the ones in its body, each with its index among the
-    /// declared accesses.
+    /// declared accesses. A pitched access is one access for each row.
     pub(super) fn effects(&self, id: StatementId) -> Vec<(usize, c::Access)> {
         let program = &*self.definition.flat.written;
         let checked = &self.definition.program().statements[id].accesses;
@@ -219,17 +219,52 @@ impl CertificateBuilder<'_> {
             .launch()
             .filter(|_| matches!(statement.kind, StatementKind::Launch(())));
         let params = launch.map(buffers);
-        let of = |(at, access): (usize, &Access)| {
+        let mut effects = Vec::new();
+        for (at, access) in own.iter().enumerate() {
             let effect = match params.as_ref().map(|params| params.get(at)) {
-                Some(Some(param)) => effect_of(param, checked[at].relied_on)?,
-                _ => effect(access.mode),
+                Some(Some(param)) => effect_of(param, checked[at].relied_on),
+                _ => Some(effect(access.mode)),
             };
-            let bytes =
-                |dim| self.definition.dims[dim].saturating_mul(certified_element(program, access.buffer));
-            let (lo, hi) = (bytes(access.lo), bytes(access.hi));
-            Some((at, c::Access { memory: access.buffer.index(), lo, hi, effect }))
-        };
-        own.iter().enumerate().filter_map(of).collect()
+            let Some(effect) = effect else { continue };
+            let size = certified_element(program, access.buffer);
+            let bytes = |dim| self.definition.dims[dim].saturating_mul(size);
+            let (lo, hi, memory) = (bytes(access.lo), bytes(access.hi), access.buffer.index());
+            match RowNumbers::of(access, &self.definition.dims) {
+                None => effects.push((at, c::Access { memory, lo, hi, effect })),
+                Some(rows) => {
+                    let width = rows.width.saturating_mul(size);
+                    let row = |offset: u64| {
+                        let lo = lo.saturating_add(offset);
+                        let (hi, effect) = (lo.saturating_add(width), effect.clone());
+                        (at, c::Access { memory, lo, hi, effect })
+                    };
+                    effects.extend(row_offsets(rows.count, rows.planes, rows.bytes(size)).map(row));
+                }
+            }
+        }
+        effects
+    }
+
+    /// Returns the numbers that the node of a pitched copy or fill must have: the bytes of a row, the rows, the
+    /// planes, and the distances between rows and planes of each access, 0 where there is one row or plane.
+    pub(super) fn pitched_numbers(&self, bytes: u64, rows: u64, planes: u64, of: &[CopyPitch]) -> Vec<u64> {
+        let pitches = of.iter().map(|pitch| if rows > 1 || planes > 1 { pitch.bytes } else { 0 });
+        let heights = of.iter().map(|pitch| if planes > 1 { pitch.height } else { 0 });
+        [bytes, rows, planes].into_iter().chain(pitches).chain(heights).collect()
+    }
+
+    /// Returns the numbers of a pitched copy or fill from the values of its bounds. `None` for other statements.
+    fn declared_rows(&self, id: StatementId) -> Option<Vec<u64>> {
+        let program = self.definition.program();
+        let accesses = &program.statements[id].accesses;
+        let rows: Vec<Option<RowNumbers>> =
+            accesses.iter().map(|access| RowNumbers::of(access, &self.definition.dims)).collect();
+        let shape = rows.iter().copied().flatten().next()?;
+        let size = element(program, accesses[0].buffer);
+        let pitches: Vec<CopyPitch> =
+            rows.into_iter().map(|rows| rows.unwrap_or(shape.packed()).bytes(size)).collect();
+        let [planes, rows, width] = shape.shape();
+        Some(self.pitched_numbers(width.saturating_mul(size), rows, planes, &pitches))
     }
 
     /// Returns the numbers that a statement's node must have. For a launch: the configuration and the scalars. For
@@ -242,6 +277,17 @@ impl CertificateBuilder<'_> {
             len.saturating_mul(element(self.definition.program(), access.buffer))
         };
         let bytes = statement.accesses.first().map_or(0, bytes);
+        let pitched = statement.kind.is_transfer().then(|| self.declared_rows(id)).flatten();
+        if let Some(mut numbers) = pitched {
+            match record {
+                StatementKind::Fill(fill) => numbers.push(fill.pattern()),
+                StatementKind::Launch(fill) => {
+                    numbers.push(cuda::number(self.built.state.words[size(fill.first) + 1]));
+                }
+                _ => {}
+            }
+            return numbers;
+        }
         match (&statement.kind, record) {
             (StatementKind::Copy(()), _) => return vec![bytes],
             (StatementKind::Fill(()), StatementKind::Fill(fill)) => return vec![bytes, fill.pattern()],

@@ -76,8 +76,8 @@ pub use managed::{
 };
 pub use multicast::{BindFailure, MULTICAST_SUPPORTED, MappedRange, PhysicalHandle};
 pub use params::{
-    CopyEnd, KernelLaunch, MemLocation, Memcpy, Memset, Mirror, ObjectProperties, Packed, ParameterValues,
-    Scratch, Word, WordCount, address_word, number, pattern, push_value, write_value,
+    CopyEnd, CopyPitch, KernelLaunch, MemLocation, Memcpy, Memset, Mirror, ObjectProperties, Packed,
+    ParameterValues, Scratch, Word, WordCount, address_word, number, pattern, push_value, write_value,
 };
 pub use pointer::{Condition, Ptr, PtrMut};
 pub use read::KernelNode;

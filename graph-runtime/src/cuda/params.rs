@@ -278,7 +278,7 @@ pub struct KernelLaunch {
     pub cooperative: bool,
 }
 
-/// The parameters of a memset node: `width` elements of 1, 2 or 4 bytes.
+/// The parameters of a memset node: rows of `width` elements of 1, 2 or 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memset {
     /// The address of the first element.
@@ -287,8 +287,19 @@ pub struct Memset {
     pub value: u32,
     /// The element's size in bytes.
     pub element: u32,
-    /// The number of elements.
+    /// The number of elements of a row.
     pub width: u64,
+    /// The number of rows.
+    pub rows: u64,
+    /// The bytes from the start of a row to the start of the next one. 0 for a single row.
+    pub pitch: u64,
+}
+
+impl Memset {
+    /// Returns the parameters for `width` elements in sequence.
+    pub fn line(target: u64, value: u32, element: u32, width: u64) -> Memset {
+        Memset { target, value, element, width, rows: 1, pitch: 0 }
+    }
 }
 
 /// The parameters of a memcpy node.
@@ -298,8 +309,30 @@ pub struct Memcpy {
     pub from: CopyEnd,
     /// The destination.
     pub to: CopyEnd,
-    /// The number of bytes.
+    /// The number of bytes of a row.
     pub bytes: u64,
+    /// The number of rows of a plane.
+    pub rows: u64,
+    /// The number of planes.
+    pub planes: u64,
+    /// The distances between the rows of the source and of the destination. 0 for a single row.
+    pub pitches: [CopyPitch; 2],
+}
+
+/// The distances between the rows and the planes of one end of a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyPitch {
+    /// The bytes from the start of a row to the start of the next one.
+    pub bytes: u64,
+    /// The rows from the start of a plane to the start of the next one.
+    pub height: u64,
+}
+
+impl Memcpy {
+    /// Returns the parameters for `bytes` bytes in sequence.
+    pub fn line(from: CopyEnd, to: CopyEnd, bytes: u64) -> Memcpy {
+        Memcpy { from, to, bytes, rows: 1, planes: 1, pitches: [CopyPitch::default(); 2] }
+    }
 }
 
 /// One end of a copy.
@@ -488,17 +521,17 @@ pub fn pattern(value: u64, element: u32) -> u64 {
 pub(super) fn memset_params(fill: &Memset) -> MemsetParams {
     MemsetParams {
         target: fill.target,
-        pitch: 0,
+        pitch: host_size(fill.pitch),
         value: fill.value,
         element: fill.element,
         width: host_size(fill.width),
-        height: 1,
+        height: host_size(fill.rows),
     }
 }
 
 pub(super) fn memcpy_params(copy: &Memcpy) -> MemcpyParams {
-    let Memcpy { from, to, bytes } = *copy;
-    let end = |place| {
+    let Memcpy { from, to, bytes, rows, planes, pitches } = *copy;
+    let end = |place, pitch: CopyPitch| {
         // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
         let (memory_type, host, device) = match place {
             CopyEnd::Host(address) => (1, host_size(address), 0),
@@ -514,9 +547,15 @@ pub(super) fn memcpy_params(copy: &Memcpy) -> MemcpyParams {
             device,
             array: 0,
             reserved: 0,
-            pitch: 0,
-            height: 0,
+            pitch: host_size(pitch.bytes),
+            height: host_size(pitch.height),
         }
     };
-    MemcpyParams { source: end(from), target: end(to), width: host_size(bytes), height: 1, depth: 1 }
+    MemcpyParams {
+        source: end(from, pitches[0]),
+        target: end(to, pitches[1]),
+        width: host_size(bytes),
+        height: host_size(rows),
+        depth: host_size(planes),
+    }
 }

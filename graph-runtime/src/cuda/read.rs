@@ -8,7 +8,8 @@ use super::entry::{Driver, call};
 use super::failure::{Failure, Outcome};
 use super::handles::{Function, Node};
 use super::params::{
-    AllocParams, CopyEnd, KernelLaunch, KernelParams, Memcpy, MemcpyParams, Memset, MemsetParams, RawCopyEnd,
+    AllocParams, CopyEnd, CopyPitch, KernelLaunch, KernelParams, Memcpy, MemcpyParams, Memset, MemsetParams,
+    RawCopyEnd,
 };
 
 /// A kernel node.
@@ -52,8 +53,10 @@ impl Driver {
     pub fn fill_of(&self, node: Node) -> Outcome<Memset> {
         let mut params = MemsetParams { target: 0, pitch: 0, value: 0, element: 0, width: 0, height: 0 };
         call!(self, cuGraphMemsetNodeGetParams(node, &mut params))?;
-        let MemsetParams { target, value, element, width, .. } = params;
-        Ok(Memset { target, value, element, width: wide(width) })
+        let MemsetParams { target, value, element, width, pitch, height: rows } = params;
+        // The pitch of a single row is unused, and the driver may return any.
+        let pitch = if rows > 1 { wide(pitch) } else { 0 };
+        Ok(Memset { target, value, element, width: wide(width), rows: wide(rows), pitch })
     }
 
     /// Returns the parameters of a memcpy node.
@@ -78,7 +81,19 @@ impl Driver {
             1 => CopyEnd::Host(wide(end.host)),
             _ => CopyEnd::Device(end.device),
         };
-        Ok(Memcpy { from: place(&params.source), to: place(&params.target), bytes: wide(params.width) })
+        let MemcpyParams { source, target, width, height: rows, depth: planes } = &params;
+        let pitch = |end: &RawCopyEnd| match *rows > 1 || *planes > 1 {
+            true => CopyPitch { bytes: wide(end.pitch), height: wide(end.height) },
+            false => CopyPitch::default(),
+        };
+        Ok(Memcpy {
+            from: place(source),
+            to: place(target),
+            bytes: wide(*width),
+            rows: wide(*rows),
+            planes: wide(*planes),
+            pitches: [pitch(source), pitch(target)],
+        })
     }
 
     /// Returns the address and the size in bytes of an alloc node.

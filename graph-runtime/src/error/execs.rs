@@ -39,6 +39,20 @@ pub enum SetterFault {
         /// The condition.
         condition: Box<SourceLocation>,
     },
+    /// A scalar on which the rows of a pitched copy or fill depend.
+    #[error("moves the rows of {statement}, and the driver changes no dimensions of a pitched node")]
+    #[non_exhaustive]
+    Rows {
+        /// The copy or fill.
+        statement: Box<SourceLocation>,
+    },
+    /// A pitched copy of a buffer.
+    #[error("copies rows of `{buffer}`, and the driver does not change a pitched copy")]
+    #[non_exhaustive]
+    RowsOf {
+        /// The buffer.
+        buffer: String,
+    },
     /// A scalar of a record on which a range depends.
     #[error("moves a range, which scalars of records cannot")]
     RangeOfRecord,
@@ -203,6 +217,7 @@ impl SetterFault {
                 SetterFault::RangeOfCall { call: at(user) }
             }
             Some(FixedReason::Address(user)) => SetterFault::OperandOfCondition { condition: at(user) },
+            Some(FixedReason::Rows(statement)) => SetterFault::Rows { statement: at(statement) },
             Some(FixedReason::Record) => SetterFault::RangeOfRecord,
             Some(FixedReason::Value) => SetterFault::ProvedOrder,
             // The remaining fixed scalars are in bounds of a builder's graph, which are evaluated once.

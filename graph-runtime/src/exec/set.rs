@@ -449,9 +449,16 @@ impl Core {
         }
     }
 
-    /// Checks that no library call or condition uses the buffers: captured nodes and conditions keep their addresses.
+    /// Checks that no pitched copy, library call or condition uses the buffers: their nodes keep their addresses.
     fn check_not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
+        let pitched = users.iter().find(|&&statement| self.definition.flat.is_pitched_copy(statement));
+        if let Some(&copy) = pitched {
+            let program = self.definition.program();
+            let buffer = program.buffers[BufferId::new(first)].name.to_string();
+            let reason = SetterFault::RowsOf { buffer };
+            return Err(Error::BuildAgain { at: at_statement(program, copy), reason });
+        }
         match users.into_iter().find(|&statement| self.definition.flat.is_captured(statement)) {
             None => {}
             Some(call) => {

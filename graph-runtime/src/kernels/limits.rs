@@ -28,6 +28,8 @@ pub struct DeviceLimits {
     wide_memory_operations: bool,
     /// True if host and device may access managed memory at the same time.
     pub shares_memory: bool,
+    /// The maximum pitch of copies and fills in bytes.
+    pub max_pitch: u64,
 }
 
 /// Registers are allocated per warp in steps of 256, on every architecture since 5.0. Source: CUDA's occupancy
@@ -55,6 +57,8 @@ impl DeviceLimits {
             // CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS
             wide_memory_operations: ask(122)? != 0,
             shares_memory: ask(CONCURRENT_MANAGED_ACCESS)? != 0,
+            // CU_DEVICE_ATTRIBUTE_MAX_PITCH
+            max_pitch: ask(11)?.into(),
         })
     }
 

@@ -38,6 +38,19 @@ pub(crate) static FILL64: Kernel = Kernel::new(
     ],
 );
 
+/// Fills rows of memory with a 64-bit value.
+pub(crate) static FILL64_ROWS: Kernel = Kernel::new(
+    "cuweave_fill64_rows",
+    &INTERNAL,
+    &[
+        Param::fixed::<u64>("target", ParamKind::Write),
+        Param::scalar::<u64>("value"),
+        Param::scalar::<u64>("n"),
+        Param::scalar::<u64>("width"),
+        Param::scalar::<u64>("pitch"),
+    ],
+);
+
 /// Writes an address into a table of pointers.
 pub(crate) static ENTRY: Kernel = Kernel::new(
     "cuweave_entry",

@@ -7,10 +7,12 @@ use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
 
 use crate::cuda::{HostWork, Word};
-use crate::error::{ConfigFault, Error, PlanFault, Result, SourceLocation, at_statement};
+use crate::error::{BadRows, ConfigFault, Error, PlanFault, Result, RowsFault, SourceLocation, at_statement};
 use crate::kernels::{DeviceLimits, Finding, Modules};
 
+use super::emission::element;
 use super::host_functions::HostFunctionId;
+use super::rows::RowNumbers;
 
 /// Launches that are not proved to write all of their write-only parameters, with the findings.
 pub(crate) type UnprovedLaunches = Vec<(StatementId, Vec<Finding>)>;
@@ -79,6 +81,24 @@ impl Evaluator<'_> {
     /// Returns the length of an access in elements.
     pub fn len(&self, access: &Access) -> u64 {
         self.dims[access.hi] - self.dims[access.lo]
+    }
+
+    /// Returns an error about the rows of an access.
+    #[cold]
+    #[inline(never)]
+    pub fn rows_error(&self, access: &Access, reason: RowsFault) -> Error {
+        let text = access.rows.map_or_else(String::new, |rows| self.program.rows_text(access, &rows));
+        Error::Rows(Box::new(BadRows { at: self.at(), text, reason }))
+    }
+
+    /// Checks that the pitch of an access does not exceed the limit of the device.
+    pub fn check_pitch(&self, access: &Access) -> Result<()> {
+        let Some(rows) = RowNumbers::of(access, self.dims) else { return Ok(()) };
+        let (bytes, max) = (
+            rows.pitch.saturating_mul(element(self.program, access.buffer)),
+            self.limits[self.device()].max_pitch,
+        );
+        if bytes <= max { Ok(()) } else { Err(self.rows_error(access, RowsFault::Limit { bytes, max })) }
     }
 
     pub fn name(&self, access: &Access) -> String {

@@ -13,7 +13,7 @@ use cuweave_core::kind::{Stage, StatementKind, SyncOperation};
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::cuda::{Event, HostMemory, HostWork, Word, host_work};
 use crate::error::{ConfigFault, PlanFault, Result, at_statement};
-use crate::kernels::{DeviceLimits, FILL64, Kernel, LaunchRecord, Modules};
+use crate::kernels::{DeviceLimits, FILL64, FILL64_ROWS, Kernel, LaunchRecord, Modules};
 
 use super::arguments::Arguments;
 use super::config::Config;
@@ -335,7 +335,9 @@ impl StatementRecordExt for StatementRecord {
     }
 
     fn is_user_launch(&self) -> bool {
-        self.launch().is_some_and(|launch| !std::ptr::eq(launch.kernel, &FILL64))
+        let fills =
+            |kernel: &Kernel| [&FILL64, &FILL64_ROWS].into_iter().any(|own| std::ptr::eq(kernel, own));
+        self.launch().is_some_and(|launch| !fills(launch.kernel))
     }
 
     fn work(&self) -> Option<HostFunctionId> {

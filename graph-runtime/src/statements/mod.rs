@@ -5,6 +5,7 @@
 //!
 //! - `kinds`: `Evaluation`, the records, and a file for each kind of statement;
 //! - `evaluator`: the checks' context; `dims`, `config`, `arguments`: the values of lengths and launches;
+//! - `rows`: the rows of pitched copies and fills;
 //! - `entry`: the kernel that writes an entry of a pointer table;
 //! - `host_functions`: the functions of host statements;
 //! - `emission`: the addresses that nodes use; `batches`: the blocks of a batch.
@@ -18,6 +19,7 @@ pub mod entry;
 mod evaluator;
 mod host_functions;
 mod kinds;
+mod rows;
 
 pub use arguments::Arguments;
 pub(crate) use batches::{batch_layout, batch_of, first_blocks, launch_record};
@@ -33,3 +35,4 @@ pub use kinds::fill::Fillable;
 pub(crate) use kinds::launch::write_addresses;
 pub(crate) use kinds::sync::SyncValue;
 pub(crate) use kinds::{StatementRecord, StatementRecordExt, StatementValues};
+pub(crate) use rows::{RowNumbers, row_offsets};

@@ -15,13 +15,14 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::accesses::{buffer_argument, reject_pinned, reject_swapped_copy, report_not_a_buffer};
+use super::accesses::{reject_pinned, reject_swapped_copy, report_not_a_buffer};
 use super::after::{apply_attributes, name_statement};
 use super::conditionals::reject_outer_buffer;
 use super::host_statements::{event, host};
 use super::lowered::Lowered;
 use super::lowering::{LowerResult, Lowering, Reported};
 use super::own_conditions::condition;
+use super::rows::transfer_argument;
 use super::syncs::sync_statement;
 use super::syntax::{LaunchArgument, StatementSyntax};
 use super::views::view_of;
@@ -346,7 +347,7 @@ fn fill(
     name: Option<&Ident>,
     attributes: &[Attribute],
 ) -> LowerResult<()> {
-    let access = buffer_argument(lowering, &call.args[0], "fill", Mode::Write)?;
+    let access = transfer_argument(lowering, &call.args[0], "fill", Mode::Write)?;
     reject_pinned(lowering, &access, &call.args[0], "fill")?;
     let value = Box::new(lowering.substituted(&call.args[1]));
     let arguments = vec![LaunchArgument::Buffer(0), LaunchArgument::Scalar(value)];
@@ -367,8 +368,8 @@ fn copy(
     attributes: &[Attribute],
 ) -> LowerResult<()> {
     reject_swapped_copy(lowering, call)?;
-    let from = buffer_argument(lowering, &call.args[0], "copy", Mode::Read);
-    let to = buffer_argument(lowering, &call.args[1], "copy", Mode::Write);
+    let from = transfer_argument(lowering, &call.args[0], "copy", Mode::Read);
+    let to = transfer_argument(lowering, &call.args[1], "copy", Mode::Write);
     let (Ok(from), Ok(to)) = (from, to) else {
         lowering.poison(call.args.to_token_stream());
         return Err(Reported);

@@ -1,6 +1,7 @@
 //! The table of a program's lengths and bounds, by number.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use cuweave_core::ids::{ArgumentPartId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
@@ -11,7 +12,7 @@ use proc_macro2::TokenStream;
 use syn::Expr;
 
 use super::numbers::{BuildLoop, codes, readable};
-use crate::dims::{DimExpr, index_ident, is_integer, variable};
+use crate::dims::{DimExpr, IntExpr, index_ident, is_integer, variable};
 
 /// The bounds of a program. Bounds with equal polynomials share a number, and the shortest of their texts
 /// is kept. Invariant: bound 0 is the constant 0.
@@ -73,6 +74,35 @@ impl DimTable {
 
     pub fn sum(&mut self, one: &DimExpr, other: &DimExpr) -> DimExpr {
         one.plus(other, &mut self.symbols)
+    }
+
+    /// Returns one past the last element of rows that begin at `lo`. `rows` has the rows of a plane, the elements of a
+    /// row, the pitch, the planes, and the rows from the start of a plane to the start of the next one.
+    pub fn end_of_rows(&mut self, lo: &DimExpr, rows: &[DimExpr; 5]) -> DimExpr {
+        let [count, width, pitch, planes, height] = rows;
+        let one = DimExpr::constant(1);
+        let planes = self.combine(BoundOp::Sub, planes, &one);
+        let before = self.combine(BoundOp::Mul, &planes, height);
+        let rows = self.combine(BoundOp::Sub, count, &one);
+        let rows = self.combine(BoundOp::Add, &before, &rows);
+        let last = self.combine(BoundOp::Mul, &rows, pitch);
+        let end = self.combine(BoundOp::Add, &last, width);
+        self.sum(lo, &end)
+    }
+
+    /// Returns the result of `+`, `-` or `*`.
+    fn combine(&mut self, op: BoundOp, left: &DimExpr, right: &DimExpr) -> DimExpr {
+        let key = format!("{op:?} ({:?}) ({:?})", left.poly, right.poly);
+        let poly = op.poly(&left.poly, &right.poly).unwrap_or_else(|| self.symbols.opaque(&key, &key));
+        if let Some(value) = poly.as_constant().and_then(|value| u64::try_from(value).ok())
+            && left.poly.as_constant().is_some()
+            && right.poly.as_constant().is_some()
+        {
+            return DimExpr::constant(value);
+        }
+        let operands = (left.term.clone(), right.term.clone());
+        let text = self.symbols.text(&poly);
+        DimExpr { poly, term: IntExpr::Operation(op, Rc::new(operands)), text }
     }
 
     /// Returns the length of a buffer that a call returns.

@@ -154,7 +154,10 @@ impl ProgramBuilder {
 
     pub fn access(&mut self, view: &View, mode: Mode, span: Span) -> SpannedAccess {
         let (lo, hi) = (self.dims.intern(view.lo.clone()), self.dims.intern(view.hi.clone()));
-        SpannedAccess { access: Access { buffer: view.buffer, mode, lo, hi, relied_on: false }, span }
+        SpannedAccess {
+            access: Access { buffer: view.buffer, mode, lo, hi, relied_on: false, rows: None },
+            span,
+        }
     }
 
     /// Requires that the build checks `lo..hi` against the view's bounds. For a whole buffer every use is

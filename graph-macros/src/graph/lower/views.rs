@@ -8,6 +8,7 @@ use syn::{Expr, RangeLimits};
 use super::hosts::report_misplaced_host_value;
 use super::lowering::{LowerResult, Lowering, Reported};
 use super::places::place_view;
+use super::rows::buffer_of_rows;
 use crate::dims::DimExpr;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::substitution::constant;
@@ -56,6 +57,14 @@ pub(super) fn view_of(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<O
             None => Ok(None),
         },
         Expr::Index(index) => indexed_view(lowering, expr, index),
+        Expr::MethodCall(_) => match buffer_of_rows(expr) {
+            Some(buffer) if view_of(lowering, buffer)?.is_some() => Err(lowering.refuse(
+                expr,
+                "rows of a buffer are arguments of `copy` and `fill` only",
+                "`copy` them into an allocation and use that, or pass the buffer, and the pitch as a scalar",
+            )),
+            _ => Ok(None),
+        },
         _ => Ok(None),
     }
 }

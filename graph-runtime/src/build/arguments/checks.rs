@@ -7,16 +7,17 @@
 
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
-    Access, BufferId, DimId, Origin, Program, Statement, StatementId, StatementKind, View,
+    Access, BufferId, DimId, Origin, Program, Rows, Statement, StatementId, StatementKind, View,
 };
 use cuweave_core::settable_bounds::SetterEffects;
 
 use crate::bind::{Operand, Prologue, RangedHint};
 use crate::cuda::{Context, Driver};
 use crate::error::{
-    DeviceFault, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result, SourceLocation,
-    at_attribute, at_buffer, at_statement,
+    BadRows, DeviceFault, Error, ManagedFault, MemoryKind, OutputFault, PlanFault, Quantity, Result,
+    RowsFault, SourceLocation, at_attribute, at_buffer, at_statement,
 };
+use crate::statements::RowNumbers;
 
 use super::devices::Contexts;
 
@@ -53,8 +54,9 @@ pub(crate) fn first_user(program: &Program, dim: DimId) -> (Quantity, Box<Source
     if let Some(buffer) = program.buffers.position(|buffer| buffer.len == dim) {
         return (Quantity::Length, at_buffer(program, buffer));
     }
-    let uses =
-        |statement: &Statement| statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim);
+    let rows = |access: &Access| access.rows.is_some_and(|rows| rows.dims().contains(&dim));
+    let used = |access: &Access| access.lo == dim || access.hi == dim || rows(access);
+    let uses = |statement: &Statement| statement.accesses.iter().any(used);
     if let Some(statement) = program.statements.position(|statement| statement.on == Some(dim)) {
         return (Quantity::Device, at_statement(program, statement));
     }
@@ -106,6 +108,9 @@ pub(crate) fn check_moved_ranges(
 fn range(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, access: usize) -> Result<()> {
     let access = &program.statements[statement].accesses[access];
     let (lo, hi, len) = (dims[access.lo], dims[access.hi], dims[program.buffers[access.buffer].len]);
+    if let Some(rows) = &access.rows {
+        check_rows(program, dims, statement, access, rows)?;
+    }
     if lo <= hi && hi <= len {
         return Ok(());
     }
@@ -118,6 +123,29 @@ fn range(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, a
         hi,
         len,
     })
+}
+
+/// Checks that rows have elements and do not overlap one another. The inferred order relies on it.
+fn check_rows(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    statement: StatementId,
+    access: &Access,
+    rows: &Rows,
+) -> Result<()> {
+    let RowNumbers { count, width, pitch, planes, height } = RowNumbers::new(*rows, dims);
+    let (at, text) = (|| at_statement(program, statement), || program.rows_text(access, rows));
+    if count == 0 || width == 0 || planes == 0 {
+        return Err(Error::ZeroLength { at: at(), text: text() });
+    }
+    let reason = if width > pitch {
+        RowsFault::Pitch { width, pitch }
+    } else if count > height {
+        RowsFault::Height { count, height }
+    } else {
+        return Ok(());
+    };
+    Err(Error::Rows(Box::new(BadRows { at: at(), text: text(), reason })))
 }
 
 /// Checks that every nested view lies inside its outer view.

@@ -195,7 +195,7 @@ fn zero_records(
     }
     let device = definition.program().statements[statement].device;
     let (target, bytes) = counted.records(loops);
-    let memset = Memset { target, value: 0, element: 4, width: bytes / 4 };
+    let memset = Memset::line(target, 0, 4, bytes / 4);
     let added = definition.driver.add_fill(builder.into, after, &memset, definition.context_of(device));
     added
         .map(Some)

@@ -273,10 +273,8 @@ pub(crate) const FREED: u8 = 0xa5;
 /// Returns the memset that sets all bytes of freed memory to a value.
 pub(crate) fn freed_memory(address: u64, bytes: u64, value: u8) -> Memset {
     match bytes.is_multiple_of(4) {
-        true => {
-            Memset { target: address, value: u32::from_ne_bytes([value; 4]), element: 4, width: bytes / 4 }
-        }
-        false => Memset { target: address, value: value.into(), element: 1, width: bytes },
+        true => Memset::line(address, u32::from_ne_bytes([value; 4]), 4, bytes / 4),
+        false => Memset::line(address, value.into(), 1, bytes),
     }
 }
 

@@ -7,7 +7,7 @@ use cuweave_core::ir::{DimId, Mode, StatementId};
 use cuweave_core::kind::Traffic;
 
 use crate::kernels::ParamKind;
-use crate::statements::{LaunchExtents, StatementRecord, StatementRecordExt, element};
+use crate::statements::{LaunchExtents, RowNumbers, StatementRecord, StatementRecordExt, element};
 
 /// Returns the bytes that one run of each statement moves. A launch counts the extents of its parameters, twice
 /// for those that it reads and writes. A copy counts both ranges, a fill its range, a library call its buffers
@@ -33,7 +33,8 @@ fn bytes_of(
     let declared = &program.statements[statement];
     let range = |at: usize| {
         let access = &declared.accesses[at];
-        dims[access.hi].saturating_sub(dims[access.lo])
+        let whole = dims[access.hi].saturating_sub(dims[access.lo]);
+        RowNumbers::of(access, dims).map_or(whole, RowNumbers::elements)
     };
     let all = 0..declared.accesses.len();
     let bytes = |at: usize, elements: u64, times: u64| {

@@ -38,7 +38,7 @@ fn begin(builder: &mut GraphBuilder<'_>, stamps: &mut Stamps) -> Result<()> {
     // Counted in elements of 4 bytes.
     let width = 2 * wide(stamps.words_before(builder.built.plan.operations.list.len() + stamps.bodies.len()));
     for (&device, memory) in &stamps.memory {
-        let memset = Memset { target: memory.start(), value: 0, element: 4, width };
+        let memset = Memset::line(memory.start(), 0, 4, width);
         let after = Vec::from_iter(stamps.last.get(&graph).copied());
         let node = definition.driver.add_fill(graph, &after, &memset, definition.context_of(device))?;
         stamps.last.insert(graph, node);

@@ -88,8 +88,8 @@ struct SizedKey<F> {
     of: F,
 }
 
-/// Flat functions, keyed by the address of their static table. `None` if setters change no bounds although the
-/// polynomials suggest so.
+/// Flat functions, keyed by the address of their static table. `None` if setters change no bounds, or not all of
+/// them, although the polynomials suggest so.
 static FLAT: BuildCache<SizedKey<usize>, Option<Arc<Flattened>>> = BuildCache::new();
 static CHECKED: BuildCache<SizedKey<(Arc<Program>, Functions)>, Checked> = BuildCache::new();
 static PLANS: BuildCache<PlanKey, Operations> = BuildCache::new();
@@ -173,7 +173,8 @@ fn expand_and_check(
 }
 
 /// Orders and checks a flat program for all values that setters may bring, and returns `true`. If that proof
-/// fails, repeats it for the values of this build only and returns `false`; setters then change no bounds.
+/// fails, repeats it for the values of this build only and returns `false`; setters then change no bounds. Also
+/// returns `false` if a node keeps bounds that setters of the table would change.
 fn order_and_check(
     mut expanded: Expanded,
     arguments: &[ArgumentDescription],
@@ -227,6 +228,9 @@ fn order_and_check(
         }
         symbolic = false;
     };
+    // Then constants of the flat program depend on scalars that are settable in the table.
+    let kept = |reason: &FixedReason| matches!(reason, FixedReason::Rows(_) | FixedReason::Address(_));
+    symbolic &= !fixed.values().any(kept);
     let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
     let moves = SettableBounds::new(checked.program(), symbols, bounds, scalars);
     let symbols = if moves.is_empty() { Vec::new() } else { now };

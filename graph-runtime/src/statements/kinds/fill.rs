@@ -6,9 +6,10 @@ use cuweave_core::launches::LaunchShape;
 
 use crate::cuda::{self, ElementRange, Memset, Node, Outcome, Word};
 use crate::error::Result;
-use crate::kernels::{FILL64, LaunchRecord, Modules};
+use crate::kernels::{FILL64, FILL64_ROWS, Kernel, LaunchRecord, Modules};
 use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext};
 use crate::statements::evaluator::Evaluator;
+use crate::statements::rows::RowNumbers;
 
 /// The maximum number of blocks of a fill kernel. Its threads loop with a stride over the elements.
 const MAX_BLOCKS: u32 = 1 << 20;
@@ -22,21 +23,30 @@ pub(crate) struct FillRecord {
     size: u32,
     /// For 8 bytes, which may need a kernel: the index of the first word of the kernel's parameters.
     first: u32,
+    /// True for rows with a pitch.
+    pitched: bool,
 }
 
 impl FillRecord {
+    /// Returns the kernel that fills with 8-byte values.
+    fn kernel(self) -> &'static Kernel {
+        if self.pitched { &FILL64_ROWS } else { &FILL64 }
+    }
+
     /// Evaluates a fill with a value.
     ///
     /// # Errors
     ///
-    /// An empty range.
+    /// An empty range; a pitch above the device's limit.
     pub(super) fn evaluate<T: Fillable>(evaluator: &mut Evaluator<'_>, value: T) -> Result<FillRecord> {
         evaluator.check_not_empty()?;
+        let access = evaluator.access(0)?;
+        evaluator.check_pitch(access)?;
         let (size, first) = (narrow(size_of::<T>()), evaluator.words.len());
-        if size == 8 {
-            evaluator.words.resize(first + FILL64.words, cuda::address_word(0));
-        }
-        Ok(FillRecord { bits: value.bits(), size, first: narrow(first) })
+        let pitched = access.rows.is_some();
+        let record = FillRecord { bits: value.bits(), size, first: narrow(first), pitched };
+        evaluator.words.resize(first + record.words().1, cuda::address_word(0));
+        Ok(record)
     }
 
     /// Returns the written bytes as a pattern of eight bytes.
@@ -46,7 +56,7 @@ impl FillRecord {
 
     /// Returns the index of its first word and the number of its words.
     pub(super) fn words(&self) -> (usize, usize) {
-        if self.size == 8 { (size(self.first), FILL64.words) } else { (0, 0) }
+        if self.size == 8 { (size(self.first), self.kernel().words) } else { (0, 0) }
     }
 
     /// Returns the record with its words at index `first`.
@@ -66,23 +76,33 @@ impl FillRecord {
         if self.size != 8 || !emission.fill_kernels[statement] && bits >> 32 == bits & 0xffff_ffff {
             return Ok(None);
         }
+        let kernel = self.kernel();
         let ElementRange { address, len } = emission.elements_of(statement, 0);
-        let info = modules.function(emission.program.statements[statement].device, &FILL64)?;
+        let rows = RowNumbers::of(&emission.program.statements[statement].accesses[0], emission.dims);
+        let len = rows.map_or(len, RowNumbers::elements);
+        let info = modules.function(emission.program.statements[statement].device, kernel)?;
         let blocks =
             u32::try_from(len.div_ceil(256)).map_or(MAX_BLOCKS, |blocks| blocks.clamp(1, MAX_BLOCKS));
         let shape =
             LaunchShape { grid: [blocks, 1, 1], block: [256.min(info.max_threads.max(1)), 1, 1], shared: 0 };
-        for (word, value) in words[size(first)..].iter_mut().zip([address, bits, len]) {
+        let values =
+            [address, bits, len].into_iter().chain(rows.iter().flat_map(|rows| [rows.width, rows.pitch]));
+        for (word, value) in words[size(first)..].iter_mut().zip(values) {
             *word = cuda::address_word(value);
         }
-        Ok(Some(LaunchRecord { kernel: &FILL64, function: info.function, shape, first }))
+        Ok(Some(LaunchRecord { kernel, function: info.function, shape, first }))
     }
 
     /// Returns the parameters of its memset node.
     pub(super) fn node(self, emission: &EmissionContext<'_>, statement: StatementId) -> Memset {
         let ElementRange { address: target, len } = emission.elements_of(statement, 0);
+        let access = &emission.program.statements[statement].accesses[0];
+        let rows = RowNumbers::of(access, emission.dims);
+        let len = rows.map_or(len, |rows| rows.width);
         let (element, width) = if self.size == 8 { (4, len * 2) } else { (self.size, len) };
-        Memset { target, value: low(self.bits), element, width }
+        let line = Memset::line(target, low(self.bits), element, width);
+        let pitch = |rows: RowNumbers| rows.bytes(self.size.into()).bytes;
+        rows.map_or(line, |rows| Memset { rows: rows.count, pitch: pitch(rows), ..line })
     }
 }
 

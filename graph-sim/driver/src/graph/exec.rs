@@ -18,7 +18,7 @@ use crate::state::State;
 use crate::state::exec::{Exec, ExecNode};
 use crate::state::graph::{Graph, GraphOwner};
 use crate::state::members::Members;
-use crate::state::operation::{MemoryOperation, MemoryOperationKind, Operation};
+use crate::state::operation::{MemoryFill, MemoryOperation, MemoryOperationKind, Operation};
 use crate::work::kernel;
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
@@ -231,8 +231,8 @@ fn check_update(old: &Operation, new: &Operation) -> UpdateResult {
         (Operation::Copy(old), Operation::Copy(new)) => {
             let flat = |copy: &crate::state::operation::MemoryCopy| copy.height == 1 && copy.depth == 1;
             let same = old.to.kind == new.to.kind && old.from.kind == new.from.kind;
-            let shape = (old.width, old.height, old.depth) == (new.width, new.height, new.depth);
-            if same && new.width > 0 && (shape || (flat(old) && flat(new))) {
+            // A copy of several rows or planes cannot change.
+            if same && new.width > 0 && (old == new || (flat(old) && flat(new))) {
                 UpdateResult::Success
             } else {
                 UpdateResult::ParametersChanged
@@ -244,8 +244,8 @@ fn check_update(old: &Operation, new: &Operation) -> UpdateResult {
             UpdateResult::ParametersChanged
         }
         (Operation::Fill(old), Operation::Fill(new)) => {
-            let shape = (old.width, old.height, old.element) == (new.width, new.height, new.element);
-            if shape || (old.height == 1 && new.height == 1) {
+            let shape = |fill: &MemoryFill| (fill.width, fill.height, fill.element, fill.to.pitch);
+            if shape(old) == shape(new) || (old.height == 1 && new.height == 1) {
                 UpdateResult::Success
             } else {
                 UpdateResult::ParametersChanged

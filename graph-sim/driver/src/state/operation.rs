@@ -132,6 +132,9 @@ impl MemoryCopy {
     }
 }
 
+/// The value of `CU_DEVICE_ATTRIBUTE_MAX_PITCH`, in bytes.
+const MAX_PITCH: u64 = 0x7fff_ffff;
+
 fn end(
     kind: u32,
     host: u64,
@@ -154,7 +157,7 @@ fn end(
     let row_end = x.checked_add(width).ok_or(Status::INVALID_VALUE)?;
     let used = height > 1 || depth > 1;
     let pitch = if pitch == 0 && !used { row_end } else { pitch };
-    if pitch < row_end && (used || pitch != 0) {
+    if pitch < row_end && (used || pitch != 0) || used && pitch > MAX_PITCH {
         return Err(Status::INVALID_VALUE);
     }
     let row_count = y.checked_add(height).ok_or(Status::INVALID_VALUE)?;
