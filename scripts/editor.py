@@ -301,7 +301,7 @@ def ask_all(file, table, base, typed):
                     ("record", "layer"), ("config", "config"), ("round", "round")]:
         found = renamed(file, mark(text, at), "other")
         # A record's name is also a type's, and names in marks are none.
-        expected = re.sub(rf"(?<![*\w.]){old}\b|(?<=[^/]\*/){old}\b", "other", text)
+        expected = re.sub(rf"(?<![*\w])(?<![^.]\.){old}\b|(?<=[^/]\*/){old}\b", "other", text)
         changed = sum(a != b for a, b in zip(found.split("\n"), text.split("\n")))
         table.add(f"rename of `{at}`{state}", found == expected,
                   found if found.startswith("refused") else f"{changed} lines changed")

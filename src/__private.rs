@@ -3,4 +3,5 @@
 pub use cudarc::driver::{CudaContext, CudaStream, CudaView, CudaViewMut, PinnedHostSlice};
 pub use cuweave_runtime::private::*;
 
+pub use crate::editor;
 pub use crate::prelude::language::found;

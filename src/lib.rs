@@ -124,6 +124,8 @@ pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
+#[doc(hidden)]
+pub mod editor;
 pub mod guide;
 pub mod multicast;
 #[cfg(feature = "nccl")]

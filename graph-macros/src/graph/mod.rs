@@ -12,6 +12,7 @@ mod array_limit;
 pub mod attributes;
 mod body;
 mod callee;
+mod editor;
 pub mod expand;
 mod expansion;
 mod generics;
@@ -55,11 +56,12 @@ pub use library::call;
 /// that its uses cause no further errors.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
+    let editor = editor::is_editor().then(|| editor::body(&item));
     let item::ParsedFunction { item: function, unread } = match item::function(&item, &mut report) {
         Ok(function) => function,
         Err(error) => {
             let diagnostics = report.into_tokens();
-            return quote!(#error #diagnostics);
+            return quote!(#editor #error #diagnostics);
         }
     };
     let (options, values) = options::options(attribute, &mut report);
@@ -89,7 +91,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expanded_names::add(&function.sig.ident.to_string(), ItemKind::Graph);
     let diagnostics = report.into_tokens();
     let unread = unread.as_ref().map(item::unread);
-    quote!(#expansion #words #unread #diagnostics)
+    quote!(#editor #expansion #words #unread #diagnostics)
 }
 
 /// Checks a lowered function and reports its faults. Loops are checked by sample iterations. Returns the
