@@ -287,7 +287,11 @@ fn named_value(pattern: &Pat, value: &Expr) -> TokenStream {
         return quote!({ #launch; });
     };
     let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-    if is_alloc(call) || matches!(pattern, Pat::Type(_)) || name == "per_item" || name.starts_with(char::is_uppercase) {
+    if is_alloc(call)
+        || matches!(pattern, Pat::Type(_))
+        || name == "per_item"
+        || name.starts_with(char::is_uppercase)
+    {
         let ExprCall { func, args, .. } = call;
         return quote!(#func(#args));
     }
@@ -314,4 +318,45 @@ fn named_value(pattern: &Pat, value: &Expr) -> TokenStream {
 
 fn is_alloc(call: &ExprCall) -> bool {
     matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "alloc"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use proc_macro2::TokenStream;
+
+    /// Returns the text of the function for a body.
+    fn body_of(statements: &str) -> String {
+        let function =
+            format!("fn f(n: u32, x: &mut [f32; n], list: &[Layer<'_>]) -> [f32; 2 * n] {{ {statements} }}");
+        let text = super::body(&TokenStream::from_str(&function).expect("tokens")).to_string();
+        text.replace(' ', "")
+    }
+
+    #[test]
+    fn the_parameters_have_types_that_editors_show_and_the_lengths_are_uses() {
+        let text = body_of("");
+        assert!(text.contains("mutx:&mut::cuweave::__private::editor::DeviceBuffer<f32>"), "{text}");
+        assert!(text.contains("mutlist:&::cuweave::__private::editor::List<Layer<'_>>"), "{text}");
+        assert!(text.contains("let_=(n,2*n,);"), "{text}");
+    }
+
+    #[test]
+    fn calls_become_values_that_rust_accepts() {
+        let text = body_of("let h = doubled(n, &x); #[after(h)] copy(&h, &mut x); scale[(1, n)](&mut x, n);");
+        assert!(text.contains("letmuth={(doubled,(n,&x));"), "{text}");
+        assert!(text.contains("returned::<doubled::__Output0>()}"), "{text}");
+        assert!(text.contains("let_=(h);(copy,(&h,&mutx));scale[(1,n)](&mutx,n);"), "{text}");
+    }
+
+    #[test]
+    fn a_statement_that_cannot_be_parsed_stays_as_it_is_and_the_others_are_converted() {
+        let text = body_of(
+            "let a = n; for i in 0..n { let b = ; let c = i; } scale[per_item(;), n](a b); let d = n;",
+        );
+        assert!(text.contains("letmuta=n;"), "{text}");
+        assert!(text.contains("foriin0..n{letb=;;letmutc=i;};"), "{text}");
+        assert!(text.contains("scale[per_item(;),n](ab);;letmutd=n;"), "{text}");
+    }
 }
