@@ -287,8 +287,8 @@ def ask_all(file, table, base, typed):
     file.change(text)
     state = f" while `{typed.strip()}`" if typed else ""
     hovers = [("hidden", "f32"), ("use", "f32"), ("scalar", "u32"), ("argument", "u32"), ("by", "f32"),
-              ("kernel", "(x: &mut [f32; n], a: f32, n: u32)`. Multiplies each element"), ("record", "Layer"), ("field", "f32"), ("config", "u32"),
-              ("callee", "Doubles each element"), ("round", "u32")]
+              ("kernel", "(x: &mut [f32; n], a: f32, n: u32)`. Multiplies each element"), ("record", "Layer"),
+              ("field", "f32"), ("config", "u32"), ("callee", "Doubles each element"), ("round", "u32")]
     for name, expected in hovers:
         found = hover(file, mark(text, name))
         found = re.sub(r"\s+", " ", found)
@@ -301,8 +301,8 @@ def ask_all(file, table, base, typed):
     for name, place in places:
         found = definitions(file, mark(text, name))
         table.add(f"definition of `{name}`{state}", found == [place], found)
-    for at, old in [("use", "hidden"), ("hidden", "hidden"), ("argument", "count"), ("count", "count"), ("scalar", "half"),
-                    ("record", "layer"), ("config", "config"), ("round", "round")]:
+    for at, old in [("use", "hidden"), ("hidden", "hidden"), ("argument", "count"), ("count", "count"),
+                    ("scalar", "half"), ("record", "layer"), ("config", "config"), ("round", "round")]:
         found = renamed(file, mark(text, at), "other")
         # A record's name is also a type's, and names in marks are none.
         expected = re.sub(rf"(?<![*\w])(?<![^.]\.){old}\b|(?<=[^/]\*/){old}\b", "other", text)

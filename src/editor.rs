@@ -33,6 +33,7 @@ impl<T, R> IndexMut<R> for DeviceBuffer<T> {
 #[derive(Debug)]
 pub struct List<T>(Vec<T>);
 
+#[allow(clippy::len_without_is_empty)]
 impl<T> List<T> {
     /// Returns the number of elements.
     pub fn len(&self) -> usize {

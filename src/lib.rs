@@ -124,8 +124,7 @@ pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
-#[doc(hidden)]
-pub mod editor;
+mod editor;
 pub mod guide;
 pub mod multicast;
 #[cfg(feature = "nccl")]

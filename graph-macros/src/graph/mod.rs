@@ -56,12 +56,11 @@ pub use library::call;
 /// that its uses cause no further errors.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let editor = editor::is_editor().then(|| editor::body(&item));
     let item::ParsedFunction { item: function, unread } = match item::function(&item, &mut report) {
         Ok(function) => function,
         Err(error) => {
             let diagnostics = report.into_tokens();
-            return quote!(#editor #error #diagnostics);
+            return quote!(#error #diagnostics);
         }
     };
     let (options, values) = options::options(attribute, &mut report);
@@ -87,6 +86,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         _ => lowered.silence(),
     }
     let words = use_prelude_words(&item);
+    let editor = editor::is_editor().then(|| editor::body(&item));
     let expansion = expand::expand(&function, &signature, &lowered);
     expanded_names::add(&function.sig.ident.to_string(), ItemKind::Graph);
     let diagnostics = report.into_tokens();
