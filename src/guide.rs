@@ -6,7 +6,8 @@
 //! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture),
 //!   [from candle](from_candle), [from PyTorch](from_pytorch) and [from CUDASTF](from_cudastf), each with a
 //!   before and an after;
-//! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`trust`], [`profiling`];
+//! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`editors`], [`trust`],
+//!   [`profiling`];
 //! - [errors](crate::codes), one page each.
 
 // In the book a page links to the files of others. In this documentation `links.md` maps these links to its own
@@ -81,6 +82,9 @@ pub mod nccl {}
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/testing.md")]
 pub mod testing {}
+
+#[doc = include_str!("../docs/editors.md")]
+pub mod editors {}
 
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/trust.md")]

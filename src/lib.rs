@@ -125,6 +125,7 @@ pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
+mod editor;
 pub mod guide;
 pub mod multicast;
 #[cfg(feature = "nccl")]

@@ -4,8 +4,6 @@
 //! The attributes read the words of graph functions and kernel declarations as tokens. Only the launches of a
 //! builder really call `atomic` and `per_item`.
 
-use std::marker::PhantomData;
-
 pub use cudarc::driver::LaunchConfig;
 use cuweave_runtime::builder::{Items, ToAtomic};
 #[doc(inline)]
@@ -17,6 +15,7 @@ pub use cuweave_runtime::{CallStream, Condition, Pinned, Ptr, PtrMut};
 #[doc(no_inline)]
 pub use std::mem::MaybeUninit;
 
+use crate::editor::DeviceBuffer;
 use language::InGraphFunctions;
 
 /// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
@@ -27,7 +26,7 @@ use language::InGraphFunctions;
 /// In a loop each iteration allocates its own buffer. `swap(&mut a, &mut b);` exchanges the buffers of two
 /// names, and `a = b;` makes `a` name the buffer of `b`. Both need whole allocations of the same length and
 /// element type. Neither makes a node. A buffer without a name is freed after its last use.
-pub fn alloc<T>(len: impl InGraphFunctions) -> PhantomData<T> {
+pub fn alloc<T>(len: impl InGraphFunctions) -> DeviceBuffer<T> {
     len.never()
 }
 

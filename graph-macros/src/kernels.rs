@@ -189,7 +189,7 @@ impl<'b> DeclaredKernel<'b> {
                 || attribute.path().is_ident("cfg")
         });
         let visibility = &function.vis;
-        let documented = format!("The kernel `{name}`.");
+        let documented = format!("The kernel `{name}({})`.", parameter_list(function));
         let proved = proof::documentation(Some(parameters), checked);
         let definition = quote_spanned! {name.span()=>
             #[doc = #documented]
@@ -283,6 +283,25 @@ impl<'b> DeclaredKernel<'b> {
             }
         }
     }
+}
+
+/// Returns the parameters as written. The spaces between tokens depend on who expands.
+fn parameter_list(function: &ForeignItemFn) -> String {
+    let mut text = function.sig.inputs.to_token_stream().to_string();
+    for (spaced, plain) in [
+        (" :", ":"),
+        (" ;", ";"),
+        (" ,", ","),
+        ("& ", "&"),
+        (" <", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        ("[ ", "["),
+        (" ]", "]"),
+    ] {
+        text = text.replace(spaced, plain);
+    }
+    text
 }
 
 /// Generates the method `load` of a kernel.

@@ -25,7 +25,7 @@ use super::parts::{AggregateType, BufferMemory, BufferType};
 use super::setters::setters;
 use super::signature::{Argument, ArgumentKind, HostType, Signature};
 use super::steps::Steps;
-use super::{callee, paths, setter_traits, table, types};
+use super::{callee, editor, paths, setter_traits, table, types};
 use crate::dims::dim_tokens;
 
 /// Generates the code of a graph function.
@@ -47,6 +47,8 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let unknown = &lowered.unknown;
     let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
     let bodies = expansion.steps.bodies(&function.sig.ident);
+    let evaluation = editor::detached(quote!(#callees #implementation #item_table));
+    let checks = editor::detached(quote!(#assertions #bodies #returned));
     quote! {
         #build
         #module
@@ -59,14 +61,10 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             private_bounds
         )]
         const _: () = {
-            #callees
-            #implementation
-            #item_table
+            #evaluation
             #methods
             #settable
-            #assertions
-            #bodies
-            #returned
+            #checks
         };
         #callee
         #(const _: () = {
@@ -272,7 +270,8 @@ impl Expansion<'_> {
                 }
                 false => argument.bound_value(),
             });
-        let unused = self.unused();
+        let parameters = editor::detached(quote!(#(#parameters),*));
+        let (values, unused) = (editor::detached(quote!(#(#values,)*)), editor::detached(self.unused()));
         let ctx = Ident::new("ctx", Span::mixed_site());
         let errors = self.errors_section();
         let contexts = self.contexts();
@@ -286,12 +285,12 @@ impl Expansion<'_> {
             )]
             #visibility fn #name<'a>(
                 #ctx: #contexts,
-                #(#parameters),*
+                #parameters
             ) -> ::cuweave::Result<::cuweave::Graph<#name::Args<'a>>> {
                 #unused
                 ::cuweave::__private::#build(
                     #ctx,
-                    #name::Args::__new(#(#values,)* ::cuweave::__private::Token),
+                    #name::Args::__new(#values ::cuweave::__private::Token),
                 )
             }
         }

@@ -18,11 +18,11 @@ pub struct ParsedFunction {
 }
 
 /// A function with its body left unparsed.
-struct FunctionHead {
+pub struct FunctionHead {
     attributes: Vec<Attribute>,
     visibility: Visibility,
-    signature: Signature,
-    body: Group,
+    pub signature: Signature,
+    pub body: Group,
 }
 
 impl Parse for FunctionHead {

@@ -12,6 +12,7 @@ mod array_limit;
 pub mod attributes;
 mod body;
 mod callee;
+mod editor;
 pub mod expand;
 mod expansion;
 mod generics;
@@ -85,11 +86,12 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         _ => lowered.silence(),
     }
     let words = use_prelude_words(&item);
+    let editor = editor::is_editor().then(|| editor::body(&item));
     let expansion = expand::expand(&function, &signature, &lowered);
     expanded_names::add(&function.sig.ident.to_string(), ItemKind::Graph);
     let diagnostics = report.into_tokens();
     let unread = unread.as_ref().map(item::unread);
-    quote!(#expansion #words #unread #diagnostics)
+    quote!(#editor #expansion #words #unread #diagnostics)
 }
 
 /// Checks a lowered function and reports its faults. Loops are checked by sample iterations. Returns the
