@@ -12,6 +12,7 @@ pub use cuweave_runtime::multicast::Multimem;
 pub use cuweave_runtime::private::param::Atomic;
 #[doc(inline)]
 pub use cuweave_runtime::{CallStream, Condition, Pinned, Ptr, PtrMut};
+use std::marker::PhantomData;
 #[doc(no_inline)]
 pub use std::mem::MaybeUninit;
 

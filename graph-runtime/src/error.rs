@@ -13,7 +13,6 @@ mod multicast;
 mod parts;
 mod plan;
 pub(crate) mod program;
-mod rows;
 mod verification;
 
 pub use crate::cuda::{CommunicatorFault, LibraryError};
@@ -29,7 +28,6 @@ pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 pub use parts::*;
 pub use plan::PlanFault;
-pub use rows::{BadRows, RowsFault};
 pub use verification::*;
 
 /// The result of every fallible function of cuweave.
@@ -37,9 +35,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the runtime.
 ///
-/// `Display` and `Debug` both print its text, so that `main` can return it. Errors of driver calls have
-/// cudarc's [`DriverError`](cudarc::driver::DriverError) as their [`source`](std::error::Error::source). In a
-/// function that returns [`Result`], `?` converts from that type:
+/// `Display` and `Debug` both print its text, so that `main` can return it. Errors of driver calls have cudarc's
+/// [`DriverError`](cudarc::driver::DriverError) as [`source`](std::error::Error::source), which `?` converts:
 ///
 /// ```
 /// # use cuweave_runtime as cuweave;
@@ -403,12 +400,10 @@ pub enum Error {
         "a buffer is borrowed already, by `with`, `with_mut` or the host: it cannot be borrowed again until that ends"
     )]
     BufferLentTwice,
-    /// A [`Buffer`](crate::Buffer) is created, or copied from or to the host, in a capturing stream; or a
-    /// [`Variable`](crate::Variable) is set or read in one.
+    /// A [`Buffer`](crate::Buffer) or [`Variable`](crate::Variable) is made, set or copied in a capturing stream.
     #[error("a buffer or a module variable is made, copied, attached or moved in a stream that is capturing")]
     BufferCapturing,
-    /// A [`Buffer`](crate::Buffer) that is not [`Managed`](crate::Managed) memory is used in a stream of another
-    /// context than its own.
+    /// A [`Buffer`](crate::Buffer) that is not [`Managed`](crate::Managed) is used in a stream of another context.
     #[error("a buffer is used in a stream of another context than its own, as only `Managed` can be")]
     BufferOfOtherContext,
     /// More elements are copied to a [`Buffer`](crate::Buffer) than it has.

@@ -1,10 +1,13 @@
 //! The types that several errors share: faults of expressions, of launches, of driver calls and of modules.
 
+mod rows;
+
 use std::fmt;
 
 use cuweave_core::codes::Code;
 pub use cuweave_core::location::SourceLocation;
 pub use cuweave_ptx::coverage::UnknownAccess;
+pub use rows::{BadRows, RowsFault};
 
 use crate::cuda;
 

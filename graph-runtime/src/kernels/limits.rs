@@ -208,6 +208,7 @@ mod tests {
         multiprocessors: 132,
         shares_memory: true,
         wide_memory_operations: true,
+        max_pitch: i32::MAX as u64,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,
