@@ -45,7 +45,7 @@ fn program() -> Program {
         element: 4,
         align: 2,
     };
-    let access = |buffer, mode, relied_on| {
+    let access = |buffer, mode, relied_on: bool| {
         let (buffer, lo, hi) = (id(buffer), id(0), id(200));
         let rows = relied_on.then(|| Rows::from_dims([id(3), id(200), id(1), id(0), id(4)]));
         Access { buffer, mode, lo, hi, relied_on, rows }
