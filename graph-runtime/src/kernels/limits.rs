@@ -208,7 +208,7 @@ mod tests {
         multiprocessors: 132,
         shares_memory: true,
         wide_memory_operations: true,
-        max_pitch: i32::MAX as u64,
+        max_pitch: 0x7fff_ffff,
     };
     const PLAIN: FunctionInfo = FunctionInfo {
         function: Function::NONE,
