@@ -41,7 +41,6 @@ pub use declarations::Builder;
 pub use events::{HostArgument, HostFunction, Reads, ToFlag, Writes};
 pub use exec::{Exec, LaunchOutputs};
 pub use handle::{
-    Argument, Handle, Statement, StatementRef, ToArgument, ToArguments, ToAtomic, ToBuffer, View,
+    Argument, Handle, Rows, Statement, StatementRef, ToArgument, ToArguments, ToAtomic, ToBuffer, View,
 };
-pub use rows::Rows;
 pub use size::{Integer, Scalar, Size, ToSize};

@@ -5,78 +5,9 @@ use cuweave_core::ir::{self, Access, Mode};
 
 use crate::error::{Error, Result};
 
-use super::handle::{Argument, CallSite, Handle, ToBuffer, View};
+use super::handle::{CallSite, RowSizes, View};
 use super::program::{Program, StatementSite};
-use super::size::{Size, ToSize};
-
-/// Rows of a buffer, for [`copy`](super::Builder::copy) and [`fill`](super::Builder::fill).
-#[derive(Clone, Debug)]
-pub struct Rows(View);
-
-/// The numbers of rows.
-#[derive(Clone, Debug)]
-pub(super) struct RowSizes {
-    count: Size,
-    width: Size,
-    pitch: Size,
-    /// The planes, and the rows from the start of one to the start of the next.
-    planes: Option<(Size, Size)>,
-    place: CallSite,
-}
-
-impl Handle {
-    /// Returns `count` rows of `width` elements, each beginning `pitch` elements after the one before:
-    /// `x.rows(count, width, pitch)` in a graph function.
-    #[track_caller]
-    pub fn rows(self, count: impl ToSize, width: impl ToSize, pitch: impl ToSize) -> Rows {
-        View::whole(self).rows(count, width, pitch)
-    }
-}
-
-impl View {
-    /// Returns `count` rows of `width` elements, each beginning `pitch` elements after the one before. The first
-    /// row begins where the part begins.
-    #[track_caller]
-    pub fn rows(&self, count: impl ToSize, width: impl ToSize, pitch: impl ToSize) -> Rows {
-        let (count, width, pitch) = (count.to_size(), width.to_size(), pitch.to_size());
-        let rows = RowSizes { count, width, pitch, planes: None, place: CallSite::caller() };
-        Rows(View { rows: Some(Box::new(rows)), ..self.clone() })
-    }
-}
-
-impl Rows {
-    /// Returns `count` planes of these rows, each beginning `height` rows after the one before. `fill` does not take
-    /// planes.
-    #[must_use]
-    pub fn planes(mut self, count: impl ToSize, height: impl ToSize) -> Rows {
-        if let Some(rows) = &mut self.0.rows {
-            rows.planes = Some((count.to_size(), height.to_size()));
-        }
-        self
-    }
-
-    /// Returns the argument `&b.rows(..)`.
-    pub fn read(&self) -> Argument {
-        self.0.read()
-    }
-
-    /// Returns the argument `&mut b.rows(..)`.
-    pub fn write(&self) -> Argument {
-        self.0.write()
-    }
-}
-
-impl ToBuffer for &Rows {
-    fn to_buffer(self) -> Argument {
-        self.read()
-    }
-}
-
-impl ToBuffer for &mut Rows {
-    fn to_buffer(self) -> Argument {
-        self.write()
-    }
-}
+use super::size::ToSize;
 
 impl Program {
     /// Returns an error for rows that are given to anything but `copy` and `fill`.

@@ -8,41 +8,12 @@ use syn::{Expr, ExprMethodCall};
 use super::accesses::buffer_argument;
 use super::lowering::{LowerResult, Lowering};
 use super::program::SpannedAccess;
+use super::shapes::{RowsCall, rows_call};
 use crate::dims::{DimExpr, compact};
 use crate::graph::scope::View;
 
 const USAGE: &str = "write `&b.rows(h, w, pitch)`: h rows of w elements, each beginning `pitch` elements after the one \
     before; and `.planes(d, height)` after it: d planes, each beginning `height` rows after the one before";
-
-/// The method calls of rows, and the buffer that they are taken of.
-struct RowsCall<'e> {
-    buffer: &'e Expr,
-    rows: &'e ExprMethodCall,
-    planes: Option<&'e ExprMethodCall>,
-}
-
-/// Returns the calls `rows` and `planes` of an expression. `rows` is the outer call if there is no inner one.
-fn rows_call(expr: &Expr) -> Option<RowsCall<'_>> {
-    match expr {
-        Expr::Paren(inner) => rows_call(&inner.expr),
-        Expr::Group(inner) => rows_call(&inner.expr),
-        Expr::MethodCall(call) if call.method == "rows" => {
-            Some(RowsCall { buffer: &call.receiver, rows: call, planes: None })
-        }
-        Expr::MethodCall(call) if call.method == "planes" => match rows_call(&call.receiver) {
-            Some(RowsCall { buffer, rows, planes: None }) => {
-                Some(RowsCall { buffer, rows, planes: Some(call) })
-            }
-            _ => Some(RowsCall { buffer: &call.receiver, rows: call, planes: None }),
-        },
-        _ => None,
-    }
-}
-
-/// Returns the buffer of which an expression takes rows. None for other expressions.
-pub(super) fn buffer_of_rows(expr: &Expr) -> Option<&Expr> {
-    rows_call(expr).map(|call| call.buffer)
-}
 
 /// Returns the access of an argument of `fill` or `copy`: a buffer, a range of one, or rows of one.
 pub(super) fn transfer_argument(

@@ -1,7 +1,7 @@
 //! Syntactic predicates on expressions, independent of what their names are bound to.
 
 use proc_macro2::Ident;
-use syn::Expr;
+use syn::{Expr, ExprMethodCall};
 
 /// Strips the invisible groups that `macro_rules!` puts around its arguments.
 pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
@@ -75,4 +75,34 @@ pub(super) fn reversed(over: &Expr) -> (&Expr, bool) {
 /// Returns true if the last expression of a body is its tail, not a statement with a forgotten semicolon.
 pub(super) fn is_tail(expr: &Expr) -> bool {
     matches!(expr, Expr::Path(_) | Expr::Tuple(_) | Expr::Paren(_))
+}
+
+/// The method calls of rows, and the buffer that they are taken of.
+pub(super) struct RowsCall<'e> {
+    pub buffer: &'e Expr,
+    pub rows: &'e ExprMethodCall,
+    pub planes: Option<&'e ExprMethodCall>,
+}
+
+/// Returns the calls `rows` and `planes` of an expression. `rows` is the outer call if there is no inner one.
+pub(super) fn rows_call(expr: &Expr) -> Option<RowsCall<'_>> {
+    match expr {
+        Expr::Paren(inner) => rows_call(&inner.expr),
+        Expr::Group(inner) => rows_call(&inner.expr),
+        Expr::MethodCall(call) if call.method == "rows" => {
+            Some(RowsCall { buffer: &call.receiver, rows: call, planes: None })
+        }
+        Expr::MethodCall(call) if call.method == "planes" => match rows_call(&call.receiver) {
+            Some(RowsCall { buffer, rows, planes: None }) => {
+                Some(RowsCall { buffer, rows, planes: Some(call) })
+            }
+            _ => Some(RowsCall { buffer: &call.receiver, rows: call, planes: None }),
+        },
+        _ => None,
+    }
+}
+
+/// Returns the buffer of which an expression takes rows. None for other expressions.
+pub(super) fn buffer_of_rows(expr: &Expr) -> Option<&Expr> {
+    rows_call(expr).map(|call| call.buffer)
 }

@@ -8,7 +8,7 @@ use syn::{Expr, RangeLimits};
 use super::hosts::report_misplaced_host_value;
 use super::lowering::{LowerResult, Lowering, Reported};
 use super::places::place_view;
-use super::rows::buffer_of_rows;
+use super::shapes::buffer_of_rows;
 use crate::dims::DimExpr;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::substitution::constant;

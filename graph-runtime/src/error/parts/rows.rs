@@ -1,6 +1,6 @@
 //! The faults of the rows of pitched copies and fills.
 
-use crate::error::SourceLocation;
+use cuweave_core::location::SourceLocation;
 
 /// Rows that cannot be copied or filled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
