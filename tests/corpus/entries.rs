@@ -69,7 +69,8 @@ pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entr
             .parameters
             .iter()
             .any(|facts| facts.multimem.possible.is_some() || facts.multimem.definite.is_some());
-        if opaque || hidden_address || multicast || uses_textures(&module, function) {
+        let conditions = ptx::declare::sets_conditions(&module, function.name);
+        if opaque || hidden_address || multicast || conditions || uses_textures(&module, function) {
             left.push(function.name.to_owned());
             continue;
         }

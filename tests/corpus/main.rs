@@ -57,10 +57,10 @@ fn every_entry_is_declared_compiled_and_launched() {
     assert_eq!(done + reported + not_simulated, launches.len());
     if std::env::var_os("CORPUS_ONLY").is_none() {
         assert!(done >= 600 && reported >= 2, "{done} launches without a report, {reported} with theirs");
-        // Textures and pointers in structures cannot be declared; tables of pointers and multicast objects have tests
-        // of their own.
+        // Textures and pointers in structures cannot be declared; tables of pointers, multicast objects and kernels that
+        // set conditions have tests of their own.
         assert!(
-            not_simulated <= 6 && left.len() <= 20,
+            not_simulated <= 6 && left.len() <= 24,
             "{not_simulated} not simulated, {left:?} not declared"
         );
     }

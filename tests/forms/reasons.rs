@@ -96,7 +96,7 @@ fn cases() -> Vec<Case> {
             ),
             "it uses the variable `bias`, whose address escapes",
         ),
-        neither(
+        alone(
             with(".visible .const .u32 bias = 0;", "ld.const.u32 %r9, [bias];"),
             "it uses the constant data `bias`, which may be set from outside of the file",
         ),

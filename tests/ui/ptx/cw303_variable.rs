@@ -13,7 +13,7 @@ unsafe extern "ptx-kernel" {
 fn main() -> cuweave::Result<()> {
     let ctx = cuweave::context(0)?;
     let stream = ctx.new_stream()?;
-    ODD.set(&stream, &[1; 4])?;
-    ODD.get(&stream)?;
+    ODD.set(&stream, &[1; 4])?; //~ E0308
+    ODD.get(&stream)?; //~ E0277
     Ok(())
 }
