@@ -5,7 +5,7 @@ pub use cuweave_runtime::private::*;
 
 pub use crate::prelude::language::found;
 
-/// What rust-analyzer shows in graph functions.
+/// The types that rust-analyzer shows in graph functions.
 pub mod editor {
     pub use crate::editor::{DeviceBuffer, List, returned};
 }

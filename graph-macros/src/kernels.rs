@@ -22,7 +22,7 @@ use crate::parameters::{DeclaredAccess, Parameter, ParameterKind, parameters};
 use crate::prelude_words::use_prelude_words;
 use crate::proof;
 use crate::report::Report;
-use crate::variables::{DeclaredVariable, linked_name, without_raw_prefix};
+use crate::variables::{DeclaredVariable, item_attributes, linked_name, without_raw_prefix};
 
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -183,11 +183,7 @@ impl<'b> DeclaredKernel<'b> {
     fn expand(&self, checked: Option<&CheckedKernel>, variables: &[&str]) -> KernelItemCode {
         let DeclaredKernel { function, parameters, .. } = self;
         let name = &function.sig.ident;
-        let attributes = function.attrs.iter().filter(|attribute| {
-            attribute.path().is_ident("doc")
-                || attribute.path().is_ident("deprecated")
-                || attribute.path().is_ident("cfg")
-        });
+        let attributes = item_attributes(&function.attrs);
         let visibility = &function.vis;
         let documented = format!("The kernel `{name}({})`.", parameter_list(function));
         let proved = proof::documentation(Some(parameters), checked);

@@ -45,9 +45,7 @@ impl<'b> DeclaredVariable<'b> {
     /// Generates the static. `kernel` is a kernel of the same block.
     pub fn expand(&self, kernel: &syn::Ident) -> TokenStream {
         let DeclaredVariable { item: ForeignItemStatic { attrs, vis, ident, ty, .. }, entry, .. } = self;
-        let attributes = attrs.iter().filter(|attribute| {
-            ["doc", "deprecated", "cfg"].iter().any(|name| attribute.path().is_ident(name))
-        });
+        let attributes = item_attributes(attrs);
         let documented = format!("The module variable `{entry}`.");
         let assertion = self.bytes.map(|bytes| self.assertion(bytes));
         quote_spanned! {ident.span()=>
@@ -92,6 +90,13 @@ pub fn linked_name(attributes: &[Attribute], name: &Ident, report: &mut Report) 
         }
     });
     linked.unwrap_or_else(|| without_raw_prefix(name))
+}
+
+/// Returns the attributes of a declaration that its item has, too.
+pub fn item_attributes(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes
+        .iter()
+        .filter(|attribute| ["doc", "deprecated", "cfg"].iter().any(|name| attribute.path().is_ident(name)))
 }
 
 /// Returns a name without `r#`.

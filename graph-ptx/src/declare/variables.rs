@@ -26,7 +26,10 @@ pub fn variable(module: &Module<'_>, name: &str) -> Result<u64, Finding> {
         let near = nearest(name, module.variables().filter(is_settable).map(|variable| variable.name));
         return Err(fault(
             format!("the PTX has no variable `{name}`"),
-            kernel.map_or(Vec::new(), |kernel| vec![format!("line {} of the PTX: `{name}` is a function", kernel.line)]),
+            kernel
+                .map(|kernel| format!("line {} of the PTX: `{name}` is a function", kernel.line))
+                .into_iter()
+                .collect(),
             near.map(|near| format!("there is a variable `{near}`")).or_else(|| {
                 Some(
                     "the compiler drops variables that no kernel uses; a `static` one, or one in a namespace, has a \

@@ -20,8 +20,7 @@ impl Driver {
     /// Loads a module into the current context. A failure has the log of the driver's compiler.
     pub fn load_module(&self, image: &[u8]) -> std::result::Result<RawModule, (Failure, String)> {
         // Text must end with a nul; for other images a trailing byte is harmless.
-        let mut image = image.to_vec();
-        image.push(0);
+        let image = nul_terminated(image);
         let mut log = vec![0u8; 8192];
         // CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
         let mut options = [5u32, 6];
@@ -51,8 +50,7 @@ impl Driver {
 
     /// Returns a function of a module. `None` if there is none of that name.
     pub fn function(&self, module: RawModule, name: &str) -> Outcome<Option<Function>> {
-        let mut text = name.as_bytes().to_vec();
-        text.push(0);
+        let text = nul_terminated(name.as_bytes());
         let mut function = Function::NONE;
         match call!(self, cuModuleGetFunction(&mut function, module, text.as_ptr().cast())) {
             Ok(()) => Ok(Some(function)),
@@ -63,8 +61,7 @@ impl Driver {
 
     /// Returns the address of a variable of a module, and its size in bytes. `None` if there is none of that name.
     pub fn module_variable(&self, module: RawModule, name: &str) -> Outcome<Option<(u64, usize)>> {
-        let mut text = name.as_bytes().to_vec();
-        text.push(0);
+        let text = nul_terminated(name.as_bytes());
         let (mut address, mut bytes) = (0, 0);
         match call!(self, cuModuleGetGlobal(&mut address, &mut bytes, module, text.as_ptr().cast())) {
             Ok(()) => Ok(Some((address, bytes))),
@@ -145,4 +142,9 @@ impl Driver {
         let mut value = 0u64;
         call!(self, cuDeviceSetGraphMemAttribute(device, attribute, (&raw mut value).cast()))
     }
+}
+
+/// Returns the bytes with a nul behind them.
+pub(super) fn nul_terminated(bytes: &[u8]) -> Vec<u8> {
+    [bytes, &[0]].concat()
 }

@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 
 use super::entry::Driver;
 use super::failure::{Failure, NOT_FOUND, Outcome};
+use super::functions::nul_terminated;
 
 /// `CU_JIT_INPUT_PTX`
 const PTX: u32 = 1;
@@ -34,8 +35,7 @@ impl Driver {
         let add = self.cuLinkAddData.ok_or(missing("cuLinkAddData"))?;
         let complete = self.cuLinkComplete.ok_or(missing("cuLinkComplete"))?;
         let check = |call, code| if code == 0 { Ok(()) } else { Err(Failure { call, code }) };
-        let mut text = text.as_bytes().to_vec();
-        text.push(0);
+        let mut text = nul_terminated(text.as_bytes());
         let mut linker = Linker { driver: self, state: 0 };
         // SAFETY: the pointers are to locals; there are no options.
         check("cuLinkCreate", unsafe { create(0, null_mut(), null_mut(), &mut linker.state) })?;

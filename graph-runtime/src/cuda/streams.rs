@@ -111,7 +111,7 @@ impl Driver {
     /// Copies bytes from device or managed memory to the host, and waits for the copy.
     pub fn read_bytes(&self, address: u64, bytes: &mut [u8], stream: Stream) -> Outcome<()> {
         self.relaxed(|| {
-            call!(self, cuMemcpyDtoHAsync(bytes.as_mut_ptr().cast(), address, bytes.len(), stream))?;
+            self.read_value(address, bytes, stream)?;
             call!(self, cuStreamSynchronize(stream))
         })
     }

@@ -494,7 +494,8 @@ macro_rules! takes {
 takes! {
     /// A parameter that `&b` fits.
     TakesShared { Read } {
-        ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName Pinned: OnlyPinned PinnedMut: OnlyPinned
+        ReadWrite: WriteMut Write: WriteMut Atomics: WriteAtomic Taken: WriteName
+        Pinned: OnlyPinned PinnedMut: OnlyPinned
     }
     /// A parameter that `&mut b` fits.
     TakesUnique { ReadWrite Write } {
@@ -502,13 +503,15 @@ takes! {
     }
     /// A parameter that `&mut b` fits if not all of `b` is written before.
     TakesFresh { Write } {
-        Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten Pinned: OnlyPinned PinnedMut: OnlyPinned
+        Read: Unwritten ReadWrite: Unwritten Atomics: Unwritten Taken: Unwritten
+        Pinned: OnlyPinned PinnedMut: OnlyPinned
     }
     /// A parameter that `atomic(&mut b)` fits.
     TakesAtomic { Atomics } { Read: NotAtomic ReadWrite: NotAtomic Write: NotAtomic Taken: NotAtomic }
     /// A parameter that `b` fits.
     TakesMoved { Taken } {
-        Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Pinned: OnlyPinned PinnedMut: OnlyPinned
+        Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic
+        Pinned: OnlyPinned PinnedMut: OnlyPinned
     }
     /// A parameter that `b` fits if not all of `b` is written before. No parameter does.
     TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }

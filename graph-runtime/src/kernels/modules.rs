@@ -60,8 +60,8 @@ pub(crate) static ENTRY: Kernel = Kernel::new(
 
 static CONDITIONS: Module = Module::new("cuweave's module of conditions", include_bytes!("condition.ptx"));
 
-/// Sets the only condition of a statement from the value of its operand, of 1 or 4 bytes. `numbers` has four bits for each value
-/// below 16, `otherwise` the number for all other values.
+/// Sets the only condition of a statement from the value of its operand, of 1 or 4 bytes. `numbers` has four bits for
+/// each value below 16, `otherwise` the number for all other values.
 pub(crate) static SET_CONDITION: Kernel = Kernel::new(
     "cuweave_set_condition",
     &CONDITIONS,

@@ -1,8 +1,8 @@
 //! Module variables that the host sets and reads.
 //!
-//! A variable lives in the module that a context has loaded. Its value is also kept with the declaration, when it is set
-//! and when the module is unloaded, and written into modules that are loaded later. Uses are ordered as launches that share a written
-//! variable are, by the notes of the loaded module.
+//! A variable lives in the module that a context has loaded. Its value is also kept with the declaration, when it is
+//! set and when the module is unloaded, and written into modules that are loaded later. Uses are ordered as launches
+//! that share a written variable are, by the notes of the loaded module.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -68,8 +68,8 @@ impl<T: DeviceRepr> Variable<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferCapturing`] for a capturing stream; [`PlanFault::Variable`] if the file is machine code and has no
-    /// such variable; a failed driver call.
+    /// [`Error::BufferCapturing`] for a capturing stream; [`PlanFault::Variable`] if the file is machine code and
+    /// has no such variable; a failed driver call.
     pub fn set(&self, stream: &Arc<CudaStream>, value: &T) -> Result<()> {
         refuse_capture(stream)?;
         let ctx = stream.context();
