@@ -250,8 +250,8 @@ pub mod error {
         BadRows, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
         DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
         LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
-        ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch, SourceLocation, Ungranted,
-        UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
+        ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch, SourceLocation, SwitchFault,
+        Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
     };
 }
 

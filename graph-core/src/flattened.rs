@@ -34,8 +34,8 @@ pub struct Flattened {
     pub instances: Vector<StatementId, StatementOrigin>,
     /// The calls of graph functions, callers first.
     pub frames: Vector<FrameId, Frame>,
-    /// The scalars of the outermost function, followed by the scalars of its records that have setters. Each lists
-    /// the statements of the flat program that it reaches.
+    /// The scalars of the outermost function and its host values, followed by the scalars of its records that have
+    /// setters. Each lists the statements of the flat program that it reaches.
     pub scalars: Vector<ScalarId, Scalar>,
     /// Why some scalars have no setter.
     pub fixed: FixedScalars,
@@ -343,6 +343,9 @@ fn passed(
                         found.push((parameter, target.get(fields.len()..).unwrap_or_default().to_vec()));
                     }
                 }
+            }
+            Argument::Host(value) if targets.iter().any(|(of, _)| of == value) => {
+                found.push((parameter, Vec::new()));
             }
             Argument::Scalar { .. } | Argument::Host(_) | Argument::Access(_) | Argument::Moved(_) => {}
         }

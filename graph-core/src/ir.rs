@@ -278,6 +278,8 @@ pub struct Statement {
     pub on: Option<DimId>,
     /// The device that it runs on, or allocates on. The first device before expansion.
     pub device: Device,
+    /// True if it has `#[switchable]`: an exec may disable its node. Its writes count as writes that may not happen.
+    pub switchable: bool,
 }
 
 /// One buffer argument of a statement.
@@ -296,6 +298,15 @@ pub struct Access {
     pub relied_on: bool,
     /// The rows in the range that a pitched `copy` or `fill` touches. `None` if it touches the whole range.
     pub rows: Option<Rows>,
+}
+
+impl Access {
+    /// Changes the access to that of a statement that may not run: elements that it does not write keep their values.
+    pub fn may_be_left_out(&mut self) {
+        if self.mode == Mode::Write {
+            self.mode = Mode::ReadWrite;
+        }
+    }
 }
 
 /// The rows of a pitched access, `b.rows(count, width, pitch).planes(planes, height)`. The first row begins where the

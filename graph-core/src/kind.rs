@@ -163,6 +163,20 @@ pub enum Lifetime<B> {
 }
 
 impl<S: Stage> StatementKind<S> {
+    /// Returns why a statement cannot be `#[switchable]`, and what helps. `in_body` is true in the body of a condition.
+    pub fn refuse_switchable(&self, in_body: bool) -> Option<(String, &'static str)> {
+        match self {
+            StatementKind::Launch(_) | StatementKind::Fill(_) | StatementKind::Copy(_) => in_body.then(|| {
+                let message = "a statement in the body of an `if`, `while` or `match` on a buffer is not switchable";
+                (message.to_owned(), "the device decides about such a body: write the statement before it or after it")
+            }),
+            other => Some((
+                format!("`{}` is not switchable", other.name()),
+                "the driver disables launches, `fill` and `copy`: put the attribute on these",
+            )),
+        }
+    }
+
     /// Returns its name in the language.
     pub fn name(&self) -> &'static str {
         match self {

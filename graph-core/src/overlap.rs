@@ -52,10 +52,12 @@ pub fn mark_programmatic_edges(
         let one_to_one = second.is_none() && dependents[first] == 1;
         let one_to_one = one_to_one && list[first].device == list[at].device;
         let gains = tuning.overlap.beside_others || levels.count(at) == 1;
-        let runs_kernels = matches!(
-            list[first].kind,
-            OperationKind::KERNEL | OperationKind::Statement(StatementKind::Capture(()))
-        );
+        let runs_kernels = match list[first].kind {
+            // A kernel without a run may be disabled. It would then wait for nothing.
+            OperationKind::KERNEL => runs[first].is_some(),
+            OperationKind::Statement(StatementKind::Capture(())) => true,
+            _ => false,
+        };
         (one_to_one && gains && runs_kernels).then_some(first)
     };
     let alone = |at: OperationId, before: OperationId| levels.count(at) == 1 && levels.count(before) == 1;

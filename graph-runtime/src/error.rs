@@ -23,7 +23,7 @@ pub use cuweave_core::compile::BudgetFault;
 pub use devices::{DeviceFault, DeviceFeature, Inaccessible, Ungranted};
 pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
-pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault};
+pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault, SwitchFault};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 pub use parts::*;
@@ -33,14 +33,11 @@ pub use verification::*;
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of the runtime.
-///
-/// `Display` and `Debug` both print its text, so that `main` can return it. Errors of driver calls have cudarc's
-/// [`DriverError`](cudarc::driver::DriverError) as [`source`](std::error::Error::source), which `?` converts:
+/// An error of the runtime. `Display` and `Debug` both print its text, so that `main` can return it. Errors of driver
+/// calls have cudarc's [`DriverError`](cudarc::driver::DriverError) as [`source`](std::error::Error::source), which `?` converts:
 ///
 /// ```
-/// # use cuweave_runtime as cuweave;
-/// # use {cudarc::driver::{CudaContext, CudaSlice}, std::sync::Arc};
+/// # use {cudarc::driver::{CudaContext, CudaSlice}, cuweave_runtime as cuweave, std::sync::Arc};
 /// fn zeros(ctx: &Arc<CudaContext>, len: usize) -> cuweave::Result<CudaSlice<f32>> {
 ///     Ok(ctx.new_stream()?.alloc_zeros(len)?)
 /// }
@@ -535,6 +532,9 @@ pub enum Error {
         /// The reason.
         reason: LoopFault,
     },
+    /// A statement cannot be enabled or disabled: the statement or else the graph function, and the reason.
+    #[error("{0} {1}")]
+    NotSwitchable(Box<SourceLocation>, SwitchFault),
     /// A host statement panicked in an earlier launch.
     #[error("{at} panicked in an earlier launch: {message}")]
     #[non_exhaustive]

@@ -77,7 +77,8 @@ pub use error::{
     Fault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
     MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
     Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation, StoreInstruction,
-    Ungranted, UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault, VerificationObstacle,
+    SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault,
+    VerificationObstacle,
 };
 pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
 pub use kernels::{CodeCache, Loaded, ReadVariable, Variable, set_code_cache};

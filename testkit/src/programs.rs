@@ -90,6 +90,7 @@ impl ProgramWriter {
             after,
             on: None,
             device: Device::FIRST,
+            switchable: false,
         })
     }
 

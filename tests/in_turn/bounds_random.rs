@@ -235,6 +235,7 @@ fn program(does: &[Does]) -> (Program, Vec<Term>) {
             after,
             on: None,
             device: Device::FIRST,
+            switchable: false,
         }
     });
     let statements = statements.collect();

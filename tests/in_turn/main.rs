@@ -17,6 +17,7 @@ mod elements;
 mod events;
 mod extremes;
 mod flags;
+mod host_setters;
 mod host_statements;
 mod host_work;
 mod lowerings;

@@ -45,5 +45,6 @@ mod rounded;
 mod runtime_load;
 mod stacked;
 mod structure;
+mod switches;
 mod training;
 mod turns;

@@ -139,14 +139,19 @@ impl<'o> Writes<'o> {
             if self.written[buffer].covers(ordered, access) {
                 continue;
             }
-            if access.mode == Mode::ReadWrite && statement.kind.has_declaration() {
+            let may_write_first = statement.kind.has_declaration() && !statement.switchable;
+            if access.mode == Mode::ReadWrite && may_write_first {
                 self.fresh.push(at);
             } else if !(self.silent
                 || ordered.poisoned(buffer)
                 || writes.iter().any(|(other, _)| *other == buffer)
                 || self.explicit && writer_unordered(ordered, &self.lifetimes[buffer], at))
             {
-                found.push(unwritten(ordered, at, &self.written[buffer].writes));
+                let written = &self.written[buffer].writes;
+                found.push(match statement.switchable && access.mode.writes() {
+                    true => unwritten_if_disabled(ordered, at, written),
+                    false => unwritten(ordered, at, written),
+                });
             }
             // Either the kernel has written the buffer, or the error is reported. Later reads and the return are
             // not errors.
@@ -420,6 +425,20 @@ fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[CoveringW
     diagnostic
 }
 
+fn unwritten_if_disabled(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diagnostic {
+    let program = &ordered.source.program;
+    let access = ordered.access(at);
+    let (user, buffer) = (&program.statements[at.statement].name, &program.buffers[access.buffer]);
+    let lacks =
+        if written.is_empty() { "nothing has written it" } else { "not all of it is proved to be written" };
+    let message = format!("`{}` holds nothing if `{user}` is disabled: {lacks}", ordered.slice(access));
+    let diagnostic = Diagnostic::new(Code::CW101, DiagnosticSite::Access(at), message);
+    writes_of(ordered, diagnostic, written)
+        .note(format!("`{user}` is `#[switchable]`"))
+        .help(format!("write `{}` first, with `fill`, `copy` or another launch", buffer.name))
+}
+
+/// Reports CW101 or CW108 for a read of elements that are not proved to be written.
 fn unwritten(ordered: &Ordered, at: AccessId, written: &[CoveringWrite]) -> Diagnostic {
     let program = &ordered.source.program;
     let access = ordered.access(at);

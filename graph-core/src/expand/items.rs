@@ -276,6 +276,7 @@ impl<A: Answers> Expansion<'_, A> {
             after: after.into(),
             on: None,
             device: self.device(scope, id)?,
+            switchable: template.switchable,
         };
         self.flat.statements.push(statement);
         self.flat.instances.push(StatementOrigin {

@@ -46,6 +46,7 @@ pub(super) fn capture<A: Answers>(
         after: Vec::new().into(),
         on: None,
         device: inner.device,
+        switchable: false,
     });
     expansion.flat.instances.push(StatementOrigin {
         frame: inner.frame,

@@ -14,6 +14,7 @@ pub(super) fn program(count: usize) -> Program {
         after: Vec::new().into(),
         on: None,
         device: Device::FIRST,
+        switchable: false,
     };
     Program {
         name: "f".into(),

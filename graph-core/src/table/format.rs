@@ -143,7 +143,7 @@ impl<'p> Writer<'p> {
 
     fn statement(&mut self, statement: &'p Statement) {
         self.text(&statement.name);
-        self.number(statement.line);
+        self.number(statement.line << 1 | u32::from(statement.switchable));
         statement.kind.write(&mut |number| self.number(number));
         self.list(statement.accesses.iter(), |writer, access| {
             writer.id(access.buffer);
@@ -302,6 +302,7 @@ impl Reader {
 
     fn statement(&mut self) -> Option<Statement> {
         let (name, line) = (self.text()?, self.number()?);
+        let (line, switchable) = (line >> 1, line & 1 != 0);
         let tag = self.number()?;
         let kind = StatementKind::read(tag, || self.number())?;
         let accesses = self.list(Reader::access)?;
@@ -317,6 +318,7 @@ impl Reader {
             after: after.into(),
             on: on.first().copied(),
             device: Device::FIRST,
+            switchable,
         })
     }
 

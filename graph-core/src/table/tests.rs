@@ -30,6 +30,7 @@ fn statement(kind: StatementKind, accesses: &[Access], after: &[usize]) -> State
         after: list(after).into(),
         on: after.first().map(|&on| id(on)),
         device: Device::FIRST,
+        switchable: after.len() > 1,
     }
 }
 

@@ -68,7 +68,7 @@ pub enum Parameter {
     Buffers(BufferId),
 }
 
-/// A scalar argument, or a scalar in an argument. It may have a setter.
+/// A scalar argument, a host value, or a scalar in an argument. It may have a setter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
     /// Its name.

@@ -14,7 +14,7 @@ const LINT_LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 const ON_AN_ARGUMENT: &str = "it stands on an argument of the function";
 
 /// The attributes of the language, with the help on where each may be used.
-const ATTRIBUTE_HELP: [(&str, &str); 8] = [
+const ATTRIBUTE_HELP: [(&str, &str); 9] = [
     (
         "after",
         "it belongs on a statement that becomes a node: a launch, `alloc`, `fill`, `copy`, `free`, `host` and the \
@@ -26,6 +26,7 @@ const ATTRIBUTE_HELP: [(&str, &str); 8] = [
             a block, loop or choice of these",
     ),
     ("access", "it belongs on an `alloc`"),
+    ("switchable", "it belongs on a launch, `fill` or `copy`"),
     ("at_most", "it belongs on a `while` that the device decides"),
     ("at_least", "it stands on an argument of the function, a scalar or a list"),
     ("advise", ON_AN_ARGUMENT),
@@ -52,7 +53,7 @@ pub enum AllowedAttributes {
     Nothing,
     /// `#[on(..)]`: blocks, loops and choices.
     Device,
-    /// `#[on(..)]`, `#[after(..)]` and `#[access(..)]`: statements.
+    /// `#[on(..)]`, `#[after(..)]`, `#[access(..)]` and `#[switchable]`: statements.
     Order,
 }
 
@@ -65,6 +66,8 @@ pub struct StatementAttributes {
     pub on: Vec<Attribute>,
     /// The `#[access(..)]` attributes.
     pub access: Vec<Attribute>,
+    /// The `#[switchable]` attribute.
+    pub switchable: Option<Attribute>,
     /// True if a rejected attribute may have been meant as `#[after]`.
     pub misspelt: bool,
 }
@@ -82,6 +85,7 @@ impl StatementAttributes {
             after: Vec::new(),
             on: Vec::new(),
             access: Vec::new(),
+            switchable: None,
             misspelt: false,
         };
         for attribute in attributes {
@@ -93,6 +97,8 @@ impl StatementAttributes {
                 sorted.on.push(attribute.clone());
             } else if takes_after && attribute.path().is_ident("access") {
                 sorted.access.push(attribute.clone());
+            } else if takes_after && attribute.path().is_ident("switchable") {
+                sorted.switchable = Some(attribute.clone());
             } else if !is_silent(attribute) {
                 sorted.misspelt |= takes_after;
                 refuse(attribute, report);

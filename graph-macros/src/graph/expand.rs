@@ -30,9 +30,7 @@ use crate::dims::dim_tokens;
 
 /// Generates the code of a graph function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
-    let scalars = signature.arguments.iter().filter(|argument| argument.is_scalar());
-    let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
-    let setters = setters(lowered, &names);
+    let setters = setters(lowered, signature);
     let inside = signature.inside_module(&GRAPH_MODULE_TYPES);
     let mut expansion =
         Expansion { function, signature: &inside, lowered, steps: Steps::new(lowered), setters };

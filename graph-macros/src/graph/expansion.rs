@@ -17,17 +17,13 @@ pub(super) struct Expansion<'e> {
     pub(super) signature: &'e Signature,
     pub(super) lowered: &'e Lowered,
     pub(super) steps: Steps<'e>,
-    /// The setter of each scalar argument.
+    /// The setter of each argument that has a number.
     pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
 impl Expansion<'_> {
     pub(super) fn name(&self) -> &Ident {
         &self.function.sig.ident
-    }
-
-    pub(super) fn scalars(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| argument.is_scalar())
     }
 
     /// Returns the arguments that are fields of `Values`: those that expressions and calls can use.

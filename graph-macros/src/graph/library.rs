@@ -222,7 +222,7 @@ impl CallDeclaration<'_> {
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let (leaf_chunks, leaf) = steps.leaves(name, &known, &self.types);
         let kept = || Setter { fixed: Some("a library call keeps its value".to_owned()), passed: Vec::new() };
-        let setters = self.known().map(|_| kept()).collect();
+        let setters = self.signature.numbered().map(|_| kept()).collect();
         let generic = !self.types.is_empty();
         let table = table::table(lowered, &self.signature, &steps, &setters, generic);
         let own = match generic {

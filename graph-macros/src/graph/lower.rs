@@ -9,14 +9,13 @@
 //! that part. Statements and expressions are mutually recursive, so lowering them takes the whole; still,
 //! modules import each other in one direction only.
 
-use cuweave_core::ids::ScalarId;
 use cuweave_core::ir::{Options, Order};
 use proc_macro2::{Ident, Span};
 use syn::Block;
 
 use super::options::OptionValues;
 use super::scope::Binding;
-use super::signature::{ArgumentKind, Signature};
+use super::signature::Signature;
 use crate::report::Report;
 
 mod accesses;
@@ -83,10 +82,8 @@ pub fn lower(
 ) -> Lowered {
     let mut lowering = Lowering::new(name, signature, report);
     lowering.explicit = options.order == Order::Explicit;
-    let scalars =
-        signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
     lowering.arguments.scalar_numbers =
-        scalars.map(|argument| argument.name.to_string()).zip((0..).map(ScalarId::from_u32)).collect();
+        signature.numbered().map(|argument| (argument.name(), argument.number)).collect();
     lower_arguments(&mut lowering, signature);
     signature.unknown.iter().for_each(|name| lowering.scope.bind(name, Binding::Unknown));
     for bound in signature.arguments.iter().flat_map(|argument| argument.hints.bounds()) {

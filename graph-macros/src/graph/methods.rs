@@ -1,7 +1,6 @@
 //! Generates the methods of a graph function's exec: `launch`, `output`, the setters, and the methods that
 //! every exec has.
 
-use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -11,7 +10,7 @@ use super::expansion::Expansion;
 use super::idents::ident;
 use super::parts::{AggregateType, BufferMemory, BufferType, with_lifetime};
 use super::setter_traits::{method_name, setter_bounds, whole_name};
-use super::signature::{Argument, ArgumentKind};
+use super::signature::{Argument, ArgumentKind, HostType};
 
 impl Expansion<'_> {
     /// Generates the methods of the exec. They are placed in the function's own scope.
@@ -22,8 +21,10 @@ impl Expansion<'_> {
         let turns = self.turns();
         let arguments = self.signature.arguments.iter().enumerate();
         let setters = arguments.filter_map(|(at, argument)| match &argument.kind {
-            ArgumentKind::Part(_) | ArgumentKind::Host(_) => Some(self.no_setter(at, argument)),
-            ArgumentKind::Scalar(_) => self.scalar_setter(argument),
+            ArgumentKind::Part(_) | ArgumentKind::Host(HostType { resource: true, .. }) => {
+                Some(self.no_setter(at, argument))
+            }
+            ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => self.value_setter(argument),
             ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => self.buffer_setter(at, argument),
         });
         quote! {
@@ -66,7 +67,7 @@ impl Expansion<'_> {
         self.lowered.loops.loop_labels.iter().map(method).collect()
     }
 
-    /// Generates a setter that cannot be called, for a record, a list or a host value. rustc prints the
+    /// Generates a setter that cannot be called, for a record, a list or a resource. rustc prints the
     /// message of its bound, which says which setters to use instead, or why there is none.
     fn no_setter(&self, at: usize, argument: &Argument) -> TokenStream {
         let (setter, reason) = (self.setter(&argument.name), whole_name(at));
@@ -81,36 +82,58 @@ impl Expansion<'_> {
         }
     }
 
-    /// Generates the setter of a scalar.
-    fn scalar_setter(&self, argument: &Argument) -> Option<TokenStream> {
+    /// Generates the setter of a scalar or a host value.
+    fn value_setter(&self, argument: &Argument) -> Option<TokenStream> {
         let (setter, core) = (self.setter(&argument.name), self.core_call("core_mut"));
-        let (value, ty) = (&argument.name, argument.parameter_type());
-        let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
-        let scalar = ScalarId::new(index);
-        let bounds = setter_bounds(self, scalar);
-        let documented = match self.setters[scalar].fixed {
-            // Hidden: a call of it fails to compile, with the reason.
-            Some(_) => quote!(#[doc(hidden)]),
-            None => {
-                let text = format!("Sets the argument `{value}`: only what uses it is updated.");
-                quote! {
-                    #[doc = #text]
-                    ///
-                    /// Ranges that depend on it move, and are checked again. The order of the graph is
-                    /// valid for all values.
-                    ///
-                    /// # Errors
-                    ///
-                    /// A range is not within its buffer, a launch does not write all that it must, a launch
-                    /// configuration exceeds the device's limits, or the driver fails. The exec is then
-                    /// unchanged.
-                }
+        let (value, bound) = (&argument.name, argument.bound_value());
+        let scalar = self.signature.numbered().find(|known| known.argument.name == *value)?.number;
+        let (index, bounds) = (scalar.index(), setter_bounds(self, scalar));
+        let is_fixed = self.setters[scalar].fixed.is_some();
+        // A value that is borrowed for the whole life of the exec cannot be replaced.
+        let (ty, method) = match &argument.kind {
+            ArgumentKind::Host(_) if !argument.is_kept() => {
+                return Some(quote! {
+                    #[doc(hidden)]
+                    pub fn #setter<__V>(&mut self, _: __V) -> ::cuweave::Result<()> #bounds {
+                        ::core::result::Result::Ok(())
+                    }
+                });
             }
+            ArgumentKind::Host(_) => (argument.parameter_type(), quote!(set_host_value)),
+            _ => (argument.parameter_type(), quote!(set_scalar)),
+        };
+        let text = format!("Sets the argument `{value}`: only what uses it is updated.");
+        // Hidden if fixed: a call of it fails to compile, with the reason.
+        let documented = match (is_fixed, argument.is_scalar()) {
+            (true, _) => quote!(#[doc(hidden)]),
+            (false, true) => quote! {
+                #[doc = #text]
+                ///
+                /// Ranges that depend on it move, and are checked again. The order of the graph is
+                /// valid for all values.
+                ///
+                /// # Errors
+                ///
+                /// A range is not within its buffer, a launch does not write all that it must, a launch
+                /// configuration exceeds the device's limits, or the driver fails. The exec is then
+                /// unchanged.
+            },
+            (false, false) => quote! {
+                #[doc = #text]
+                ///
+                /// The old value is dropped when the launches that use it are over, at the next setter of
+                /// such a value, at `synchronize`, or with the exec.
+                ///
+                /// # Errors
+                ///
+                /// It belongs to another context, a panic in a host statement that no call has returned
+                /// yet, or the driver fails. The exec is then unchanged.
+            },
         };
         Some(quote! {
             #documented
             pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> #bounds {
-                #core.set_scalar(#index, #value, |args| &mut args.#value)
+                #core.#method(#index, #bound, |args| &mut args.#value)
             }
         })
     }
@@ -266,6 +289,31 @@ impl Expansion<'_> {
             /// call has returned yet; or a failure of the driver.
             pub fn iterations(&self, name: &str) -> ::cuweave::Result<::cuweave::LoopIterations> {
                 #core.iterations(name)
+            }
+
+            /// Enables or disables a statement for later launches: a launch, `fill` or `copy` with a name, as in
+            /// `#[switchable] let extra = scale[..](..);`. While it is disabled, what it would have written keeps
+            /// its values.
+            ///
+            /// In a loop it is the statement of all iterations. In a called function the name is prefixed by
+            /// that of the call, as for `iterations`: `"layers[2].extra"`. A statement without
+            /// `#[switchable]` can be switched if the build has left it a node of its own.
+            ///
+            /// # Errors
+            ///
+            /// The name does not denote exactly one statement; the statement cannot be switched; a panic in a
+            /// host statement that no call has returned yet; or the driver fails. The exec is then unchanged.
+            pub fn enable(&mut self, name: &str, on: bool) -> ::cuweave::Result<()> {
+                #core_mut.enable(name, on)
+            }
+
+            /// Returns true if [`enable`](Self::enable) has not disabled a statement.
+            ///
+            /// # Errors
+            ///
+            /// The name does not denote exactly one statement.
+            pub fn is_enabled(&self, name: &str) -> ::cuweave::Result<bool> {
+                #core.is_enabled(name)
             }
 
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the

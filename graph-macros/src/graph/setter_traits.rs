@@ -10,10 +10,10 @@ use quote::{format_ident, quote};
 use super::expansion::Expansion;
 use super::parts::AggregateType;
 use super::setters::Setter;
-use super::signature::{Argument, ArgumentKind, HostType};
+use super::signature::{Argument, ArgumentKind, HostType, NumberedArgument};
 use crate::implicit_prelude::on_unimplemented;
 
-/// Generates the bounds of a scalar's setter.
+/// Generates the bounds of the setter of a scalar or a host value.
 pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
     let Setter { fixed, passed } = &expansion.setters[scalar];
     // The bound is on `()`, not on the item: otherwise rustc would print the message of `Sets` at a
@@ -22,7 +22,7 @@ pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> Toke
         let reason = reason_name(scalar);
         quote!(for<'__setter> (): #reason)
     });
-    // If the scalar is fixed in this function, the callees' reasons are irrelevant.
+    // If the value is fixed in this function, the callees' reasons are irrelevant.
     let passed = passed
         .iter()
         .filter(|_| fixed.is_none())
@@ -32,7 +32,7 @@ pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> Toke
 }
 
 /// Generates the implementations that answer callers' queries for setters, and the traits whose messages
-/// explain why a scalar has no setter.
+/// explain why an argument has no setter.
 pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
     let name = expansion.name();
     // With this span rustc points at the function if it cannot be set.
@@ -41,10 +41,8 @@ pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
         .zip(&expansion.signature.arguments)
         .filter_map(|(at, argument)| whole(expansion, at, argument))
         .collect();
-    let arguments = expansion.signature.arguments.iter().enumerate();
-    let scalars = arguments.filter(|(_, argument)| matches!(argument.kind, ArgumentKind::Scalar(_)));
-    for (number, (index, Argument { name: argument, .. })) in scalars.enumerate() {
-        let scalar = ScalarId::new(number);
+    for NumberedArgument { number: scalar, at, argument } in expansion.signature.numbered() {
+        let (index, argument) = (at.index(), &argument.name);
         if let Some(reason) = &expansion.setters[scalar].fixed {
             let trait_name = reason_name(scalar);
             let message = format!("`{argument}` of `{name}` has no setter: {reason}");
@@ -61,50 +59,43 @@ pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
     tokens
 }
 
-/// Generates the trait whose message says which setters a record or list has instead, or why a host value
-/// has none.
+/// Generates the trait whose message says which setters a record or list has instead, or why a resource has none.
 fn whole(expansion: &Expansion<'_>, at: usize, argument: &Argument) -> Option<TokenStream> {
-    let part = match &argument.kind {
-        ArgumentKind::Part(part) => part,
-        ArgumentKind::Host(value) => return Some(host(expansion, at, &argument.name, value)),
-        ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => return None,
-    };
-    let (name, argument) = (expansion.name(), &argument.name);
+    let (name, kind, argument) = (expansion.name(), &argument.kind, &argument.name);
     let (reason, method) = (whole_name(at), method_name(argument));
-    let (message, label) = match part {
-        AggregateType::Record(_) => (
+    let again = "build the graph again for another one; a value that changes between launches has a lock or an atomic \
+        inside";
+    let fixed = "the number of elements, and the integers that lengths depend on, are those of the build";
+    let (message, label, note) = match kind {
+        ArgumentKind::Part(AggregateType::Record(_)) => (
             format!("`{argument}` of `{name}` is a record, whose fields are set one by one"),
             format!("write `{method}().set_x(..)` with the name of a field"),
+            fixed,
         ),
-        AggregateType::Records(..) => (
+        ArgumentKind::Part(AggregateType::Records(..)) => (
             format!("`{argument}` of `{name}` is a list of records, whose fields are set one by one"),
             format!("write `{method}(i)?.set_x(..)` with an index and the name of a field"),
+            fixed,
         ),
-        AggregateType::Buffers(_) => (
+        ArgumentKind::Part(AggregateType::Buffers(_)) => (
             format!("`{argument}` of `{name}` is a list of buffers, which are set one by one"),
             format!("write `{method}(i)?.set(..)` with an index"),
+            fixed,
         ),
-    };
-    let note = "the number of elements, and the integers that lengths depend on, are those of the build";
-    let told = on_unimplemented(&message, &label, note);
-    Some(quote!(#told trait #reason {}))
-}
-
-/// Generates the trait whose message says why a host value has no setter.
-fn host(expansion: &Expansion<'_>, at: usize, argument: &Ident, host: &HostType) -> TokenStream {
-    let (name, reason) = (expansion.name(), whole_name(at));
-    let what = match host.resource {
-        true => "the nodes that were captured with it keep it",
-        false => {
-            "the statements that are given it keep it: an event, a flag, a semaphore or a value of the host"
+        ArgumentKind::Host(HostType { resource: true, .. }) => (
+            format!("`{argument}` of `{name}` has no setter: the nodes that were captured with it keep it"),
+            format!("the graph is built for one `{argument}`"),
+            again,
+        ),
+        ArgumentKind::Host(_)
+        | ArgumentKind::Scalar(_)
+        | ArgumentKind::Buffer(_)
+        | ArgumentKind::Array(..) => {
+            return None;
         }
     };
-    let message = format!("`{argument}` of `{name}` has no setter: {what}");
-    let label = format!("the graph is built for one `{argument}`");
-    let note = "build the graph again for another one; a value that changes between launches has a lock or an atomic \
-        inside";
     let told = on_unimplemented(&message, &label, note);
-    quote!(#told trait #reason {})
+    Some(quote!(#told trait #reason {}))
 }
 
 /// Returns the name of the trait that explains why an argument cannot be set as a whole.
@@ -112,13 +103,13 @@ pub(super) fn whole_name(at: usize) -> Ident {
     format_ident!("__Whole{at}", span = Span::mixed_site())
 }
 
-/// Returns the name of the trait that explains why a scalar has no setter.
+/// Returns the name of the trait that explains why a scalar or a host value has no setter.
 fn reason_name(scalar: ScalarId) -> Ident {
     format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
 }
 
 /// The names of the methods that every exec has.
-const EXEC_METHODS: [&str; 20] = [
+const EXEC_METHODS: [&str; 22] = [
     "launch",
     "verify",
     "output",
@@ -133,6 +124,8 @@ const EXEC_METHODS: [&str; 20] = [
     "collectives",
     "profile",
     "iterations",
+    "enable",
+    "is_enabled",
     "dot",
     "memory_svg",
     "svg",

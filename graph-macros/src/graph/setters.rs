@@ -1,13 +1,13 @@
-//! Decides which scalar arguments can be set, and why others cannot.
+//! Decides which scalar arguments and host values can be set, and why others cannot.
 //!
 //! The order and the sizes of a graph are fixed when it is built. A scalar that they depend on has no
 //! setter: its method has a bound that nothing satisfies, with a message that names the reason. A scalar
 //! passed to a call can be set if the callee's parameter can. Only rustc can find out: the method's bounds
-//! query the callee's item.
+//! query the callee's item. A host value can be set if only host statements, events, flags and semaphores use it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::ids::ScalarId;
+use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{DimId, StatementKind};
 use cuweave_core::structure::{Argument, Item, LoopRange, PathStep};
@@ -16,8 +16,9 @@ use quote::ToTokens;
 use syn::Path;
 
 use super::lower::{Lowered, collect_names};
+use super::signature::Signature;
 
-/// The setter of a scalar: why it cannot be called, or the callees that decide.
+/// The setter of a scalar or a host value: why it cannot be called, or the callees that decide.
 #[derive(Default)]
 pub(super) struct Setter<'l> {
     /// The reason why it has none.
@@ -26,17 +27,20 @@ pub(super) struct Setter<'l> {
     pub passed: Vec<(&'l Path, usize)>,
 }
 
-/// Returns the setters of the scalar arguments with these names.
-pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<ScalarId, Setter<'l>> {
-    let mut setters: Vector<ScalarId, Setter<'l>> = names.iter().map(|_| Setter::default()).collect();
+/// Returns the setters of the arguments that have numbers.
+pub(super) fn setters<'l>(lowered: &'l Lowered, signature: &Signature) -> Vector<ScalarId, Setter<'l>> {
+    let mut setters: Vector<ScalarId, Setter<'l>> = signature.numbered().map(|_| Setter::default()).collect();
     if lowered.faulty {
         return setters;
     }
-    for (scalars, reason) in reasons(lowered, names) {
+    let names: Vec<String> = signature.numbered().map(|argument| argument.name()).collect();
+    for (scalars, reason) in host_reasons(lowered, signature).into_iter().chain(reasons(lowered, &names)) {
         for scalar in scalars {
             setters[scalar].fixed.get_or_insert_with(|| reason.clone());
         }
     }
+    let of_argument: BTreeMap<ArgumentId, ScalarId> =
+        signature.numbered().map(|argument| (argument.at, argument.number)).collect();
     let statements = lowered.source.program.statements.iter();
     for (statement, syntax) in statements.zip(&lowered.syntax) {
         let (StatementKind::Call(id), Some(callee), false) = (statement.kind, &syntax.path, syntax.faulty)
@@ -44,7 +48,11 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
             continue;
         };
         for (index, argument) in lowered.structure.calls[id].arguments.iter().enumerate() {
-            let Argument::Scalar { of, .. } = argument else { continue };
+            let of = match argument {
+                Argument::Scalar { of, .. } => of.as_slice(),
+                Argument::Host(value) => of_argument.get(value).map_or(&[][..], std::slice::from_ref),
+                _ => continue,
+            };
             // The numbers of record scalars follow those of the arguments.
             for &scalar in of.iter().filter(|scalar| scalar.index() < names.len()) {
                 let passed = &mut setters[scalar].passed;
@@ -55,6 +63,51 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
         }
     }
     setters
+}
+
+/// Returns the host values without setters, with the reasons: all that are used outside of host statements, events,
+/// flags, semaphores and calls.
+fn host_reasons(lowered: &Lowered, signature: &Signature) -> Vec<(BTreeSet<ScalarId>, String)> {
+    let values = || signature.numbered().filter(|argument| !argument.argument.is_scalar());
+    let numbers: BTreeSet<ScalarId> = values().map(|argument| argument.number).collect();
+    let mut reasons = Vec::new();
+    if numbers.is_empty() {
+        return reasons;
+    }
+    let borrowed = values().filter(|value| !value.argument.is_kept()).map(|value| value.number);
+    reasons.push((borrowed.collect(), "the calls and expressions that use it were built with it".to_owned()));
+    let bounds = lowered.structure.leaf_scalars.iter().flatten().filter(|number| numbers.contains(number));
+    reasons.push((bounds.copied().collect(), "a length or a range depends on it".to_owned()));
+    for (statement, syntax) in lowered.source.program.statements.iter().zip(&lowered.syntax) {
+        let mut mentioned = BTreeSet::new();
+        match statement.kind {
+            StatementKind::Host(())
+            | StatementKind::Record(())
+            | StatementKind::Wait(())
+            | StatementKind::Sync(..) => {}
+            StatementKind::Call(id) => {
+                let scalars =
+                    lowered.structure.calls[id].arguments.iter().filter_map(|argument| match argument {
+                        Argument::Scalar { of, .. } => Some(of),
+                        _ => None,
+                    });
+                mentioned.extend(scalars.flatten().filter(|number| numbers.contains(number)));
+            }
+            _ => {
+                let mut names = BTreeSet::new();
+                for expression in syntax.scalars().chain(&syntax.config) {
+                    collect_names(expression.to_token_stream(), &mut names);
+                }
+                let used = values().filter(|value| names.contains(&value.name()));
+                mentioned.extend(used.map(|value| value.number));
+            }
+        }
+        if !mentioned.is_empty() {
+            let (name, line) = (&statement.name, statement.line);
+            reasons.push((mentioned, format!("`{name}` on line {line} is given what it computes")));
+        }
+    }
+    reasons
 }
 
 /// Returns everything that is fixed when a graph is built: the scalars that it depends on, and the reason

@@ -1,6 +1,8 @@
 //! Parses the signature of a graph function.
 
 use cuweave_core::codes::Code;
+use cuweave_core::ids::{ArgumentId, ScalarId};
+use cuweave_core::index::Index;
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -71,9 +73,32 @@ impl Argument {
         matches!(self.kind, ArgumentKind::Scalar(_))
     }
 
+    /// Returns true for a host value that the exec shares.
+    pub fn is_kept(&self) -> bool {
+        matches!(self.kind, ArgumentKind::Host(HostType { kept: true, .. }))
+    }
+
+    /// Returns true for a host value that is taken by `&`.
+    fn is_shared_host_value(&self) -> bool {
+        matches!(self.kind, ArgumentKind::Host(HostType { resource: false, .. }))
+    }
+
     /// Returns true for an argument that binds buffers: neither a scalar nor a host value.
     pub fn has_buffers(&self) -> bool {
         !matches!(self.kind, ArgumentKind::Scalar(_) | ArgumentKind::Host(_))
+    }
+}
+
+/// An argument with a number as a scalar.
+pub struct NumberedArgument<'s> {
+    pub number: ScalarId,
+    pub at: ArgumentId,
+    pub argument: &'s Argument,
+}
+
+impl NumberedArgument<'_> {
+    pub fn name(&self) -> String {
+        self.argument.name.to_string()
     }
 }
 
@@ -97,6 +122,19 @@ pub struct Signature {
 }
 
 impl Signature {
+    /// Returns the arguments that have numbers as scalars, in the order of their numbers: the scalars, and then the
+    /// host values that are taken by `&`. The numbers of record scalars follow.
+    pub fn numbered(&self) -> impl Iterator<Item = NumberedArgument<'_>> {
+        let arguments = || self.arguments.iter().enumerate();
+        let scalars = arguments().filter(|(_, argument)| argument.is_scalar());
+        let values = arguments().filter(|(_, argument)| argument.is_shared_host_value());
+        scalars.chain(values).enumerate().map(|(number, (at, argument))| NumberedArgument {
+            number: ScalarId::new(number),
+            at: ArgumentId::new(at),
+            argument,
+        })
+    }
+
     /// Returns true for an argument whose type was rejected.
     pub fn is_refused(&self, argument: &Argument) -> bool {
         self.unknown.contains(&argument.name)

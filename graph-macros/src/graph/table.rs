@@ -117,8 +117,8 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments and then the record scalars, each with its uses in statements, grids and
-/// blocks.
+/// Returns the scalar arguments, the host values and then the record scalars, each with its uses in statements,
+/// grids and blocks.
 fn scalars(
     lowered: &Lowered,
     signature: &Signature,
@@ -164,17 +164,24 @@ fn scalars(
         }
     };
     let mut scalars: Vec<Scalar> = signature
-        .arguments
-        .iter()
-        .enumerate()
-        .filter(|(_, argument)| argument.is_scalar())
+        .numbered()
         .zip(setters)
-        .map(|((at, argument), setter)| {
-            let name = argument.name.to_string();
-            Scalar {
+        .map(|(argument, setter)| {
+            let name = argument.name();
+            let mut scalar = Scalar {
                 leaf: leaves.iter().position(|leaf| *leaf == name).map(LeafId::new),
-                ..named(name.clone(), (at, &[]), &name, setter.fixed.is_some())
+                ..named(name.clone(), (argument.at.index(), &[]), &name, setter.fixed.is_some())
+            };
+            // The function of a host statement may have a parameter of the same name.
+            let is_given = |statement: &StatementId| {
+                let given = &arguments[steps.by_statement[statement.index()] as usize];
+                program.statements[*statement].kind != StatementKind::Host(())
+                    || given.iter().rev().skip(1).any(|names| names.contains(&name))
+            };
+            if !argument.argument.is_scalar() {
+                scalar.statements.retain(is_given);
             }
+            scalar
         })
         .collect();
     let mut fields = lowered.arguments.field_scalars.clone();

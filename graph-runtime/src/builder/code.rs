@@ -4,7 +4,7 @@
 //! functions. `ArgumentSources` keeps the arguments of a statement until the scalars have values.
 
 use std::any::TypeId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
@@ -322,10 +322,19 @@ pub(super) struct BuilderCode {
     pub symbols: Vector<ScalarId, SourceLocation>,
 }
 
+/// What a setter gave a statement.
+#[derive(Clone)]
+pub(super) enum HostValue {
+    Event(Arc<CudaEvent>),
+    Function(HostWork),
+}
+
 /// The arguments to which a builder's graph is bound.
 pub struct Args<'a> {
     pub(super) code: Arc<BuilderCode>,
     pub(super) scalars: Vec<ScalarValue>,
+    /// The host values of statements that setters have changed.
+    pub(super) set: BTreeMap<StatementId, HostValue>,
     pub(super) buffers: Vec<ArgumentBinding<'a>>,
     /// The index, among the program's buffers, of each handle's buffer.
     pub(super) ids: Vec<u32>,
@@ -346,11 +355,22 @@ impl fmt::Debug for Args<'_> {
 pub struct Values<'v> {
     code: &'v BuilderCode,
     scalars: &'v [ScalarValue],
+    set: &'v BTreeMap<StatementId, HostValue>,
 }
 
 impl fmt::Debug for Values<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Values").field("scalars", &self.scalars).finish_non_exhaustive()
+    }
+}
+
+impl<'v> Values<'v> {
+    /// Returns the event of a statement that was built with `built`.
+    fn event(self, statement: StatementId, built: &'v CudaEvent) -> &'v CudaEvent {
+        match self.set.get(&statement) {
+            Some(HostValue::Event(set)) => set,
+            _ => built,
+        }
     }
 }
 
@@ -386,11 +406,15 @@ impl Body for Values<'_> {
             StatementKind::Capture(never) => match *never {},
             StatementKind::Condition(_) | StatementKind::Join(_) => Ok(()),
             StatementKind::Host(work) => {
+                let work = match self.set.get(&id) {
+                    Some(HostValue::Function(set)) => set,
+                    _ => work,
+                };
                 evaluation.host_work(work.clone());
                 Ok(())
             }
-            StatementKind::Record(event) => evaluation.record(event),
-            StatementKind::Wait(event) => evaluation.wait(event),
+            StatementKind::Record(event) => evaluation.record(self.event(id, event)),
+            StatementKind::Wait(event) => evaluation.wait(self.event(id, event)),
             StatementKind::Sync(word, synced) => synced
                 .evaluate(*word, self.scalars, Some(evaluation))
                 .map_err(|misfit| synced.misfit_error(at, *word, misfit))?
@@ -424,6 +448,6 @@ impl GraphFn for Args<'_> {
     }
 
     fn values(&self, _: Token) -> Values<'_> {
-        Values { code: &self.code, scalars: &self.scalars }
+        Values { code: &self.code, scalars: &self.scalars, set: &self.set }
     }
 }

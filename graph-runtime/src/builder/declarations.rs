@@ -142,6 +142,12 @@ impl<'a> Builder<'a> {
         self
     }
 
+    /// Makes the next statement, a launch, `fill` or `copy`, one that an exec can disable: `#[switchable]`.
+    pub fn switchable(&mut self) -> &mut Self {
+        self.program.cursor.pending.switchable = true;
+        self
+    }
+
     /// Orders the next statement after another one: `#[after(..)]`. An allocation stands for its allocating statement.
     pub fn after(&mut self, before: impl Into<StatementRef>) -> &mut Self {
         self.program.cursor.pending.after.push(before.into());

@@ -137,7 +137,14 @@ pub trait HostFunction<A>: Send + 'static {
 #[doc(hidden)]
 pub struct HostStatement {
     lent: Vec<ErasedHostArgument>,
-    work: HostWork,
+    pub(super) work: HostWork,
+}
+
+impl HostStatement {
+    /// Returns the buffers: their handles, the modes of their accesses, and their element types.
+    pub(super) fn buffers(&self) -> impl Iterator<Item = (Handle, Mode, TypeId)> {
+        self.lent.iter().map(|lent| (lent.view.handle, lent.mode, lent.element.id))
+    }
 }
 
 impl fmt::Debug for HostStatement {

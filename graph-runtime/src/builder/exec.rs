@@ -4,13 +4,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cudarc::driver::CudaStream;
+use cudarc::driver::{CudaEvent, CudaStream};
 use cuweave_core::codes::Code;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, Origin, StatementId};
 use cuweave_core::kind::StatementKind;
 
-use crate::bind::{Bound, HandedOutputs, LoopIterations, Output, OutputDescription, ViewContext, Visitor};
+use crate::bind::{
+    BindKept, Bound, HandedOutputs, LoopIterations, Output, OutputDescription, ViewContext, Visitor,
+};
 use crate::build::ScalarValue;
 use crate::error::{Error, Result, SourceLocation};
 use crate::exec::{ExecCore, Generated, Verification, impl_common_methods, iterations_of_statement};
@@ -19,7 +21,8 @@ use crate::token::Token;
 use cuweave_inspect::Profile;
 
 use super::bound::{Bindable, Storable};
-use super::code::Args;
+use super::code::{Args, BuilderStage, HostValue};
+use super::events::HostFunction;
 use super::handle::{CallSite, Handle, Statement};
 use super::messages;
 use super::size::Scalar;
@@ -207,6 +210,99 @@ impl<'a> Exec<'a> {
         })
     }
 
+    /// Sets the event of a statement of [`record`](super::Builder::record) or [`wait`](super::Builder::wait). The
+    /// exec keeps the old event until the launches that use it are over.
+    ///
+    /// # Errors
+    ///
+    /// A statement of another builder (CW402) or one without an event (CW001); an event of another context; a
+    /// failure of the driver. The exec is unchanged.
+    #[track_caller]
+    pub fn set_event(&mut self, statement: Statement, event: impl BindKept<CudaEvent>) -> Result<()> {
+        let place = CallSite::caller();
+        let (id, kind) = self.statement(statement, place, "set_event")?;
+        if !matches!(kind, StatementKind::Record(_) | StatementKind::Wait(_)) {
+            let at = self.core.args.site(place, "set_event");
+            let help = "give the statement that `record` or `wait` returned";
+            return Err(messages::refused(&at, Code::CW001, "the statement has no event", &[], Some(help)));
+        }
+        self.set_host_value(id, HostValue::Event(event.bind_kept()))
+    }
+
+    /// Sets the function of a statement of [`host`](super::Builder::host), which gets the same buffers. The exec keeps
+    /// the old function until the launches that use it are over.
+    ///
+    /// # Errors
+    ///
+    /// A statement of another builder (CW402); one that is no host statement, or was given other buffers (CW001); a
+    /// failure of the driver. The exec is unchanged.
+    #[track_caller]
+    pub fn set_host<A>(
+        &mut self,
+        statement: Statement,
+        arguments: A,
+        function: impl HostFunction<A>,
+    ) -> Result<()> {
+        let place = CallSite::caller();
+        let (id, kind) = self.statement(statement, place, "set_host")?;
+        let is_host = matches!(kind, StatementKind::Host(_));
+        let given = function.begin(&arguments, Token);
+        let args = &self.core.args;
+        let (program, elements) = (&args.code.table.program, &args.code.table.elements);
+        let accesses = program.statements[id].accesses.iter();
+        let built = accesses.map(|access| (access.buffer, access.mode, elements[access.buffer]));
+        let same = is_host
+            && built.eq(given.buffers().filter_map(|(handle, mode, element)| {
+                Some((args.buffer(handle, place, "set_host").ok()?, mode, element))
+            }));
+        if !same {
+            let at = args.site(place, "set_host");
+            let (message, help) = match is_host {
+                true => (
+                    "the host statement was given other buffers",
+                    "give it the buffers that `host` was given",
+                ),
+                false => ("the statement is no host statement", "give the statement that `host` returned"),
+            };
+            return Err(messages::refused(&at, Code::CW001, message, &[], Some(help)));
+        }
+        self.set_host_value(id, HostValue::Function(given.work))
+    }
+
+    /// Returns a statement of the graph and its kind.
+    fn statement(
+        &self,
+        statement: Statement,
+        place: CallSite,
+        method: &str,
+    ) -> Result<(StatementId, &StatementKind<BuilderStage>)> {
+        let args = &self.core.args;
+        let id = StatementId::new(statement.index);
+        match args.code.steps.get(id) {
+            Some(kind) if statement.builder == args.builder => Ok((id, kind)),
+            _ => Err(args.foreign(place, "a statement", method)),
+        }
+    }
+
+    fn set_host_value(&mut self, id: StatementId, value: HostValue) -> Result<()> {
+        let old = self.core.args.set.insert(id, value);
+        let done = self.core.reevaluate(id);
+        match (done, old) {
+            (Ok(()), old) => {
+                self.core.core.keep_replaced(Box::new(old));
+                Ok(())
+            }
+            (Err(error), Some(old)) => {
+                self.core.args.set.insert(id, old);
+                Err(error)
+            }
+            (Err(error), None) => {
+                self.core.args.set.remove(&id);
+                Err(error)
+            }
+        }
+    }
+
     /// Binds another buffer to an argument. Only the nodes that use it are updated.
     ///
     /// # Errors
@@ -303,6 +399,28 @@ impl<'a> Exec<'a> {
     /// A name that does not identify one bounded loop; a failure of the driver.
     pub fn iterations(&self, name: &str) -> Result<LoopIterations> {
         self.core.iterations(name)
+    }
+
+    /// Enables or disables a statement of [`switchable`](super::Builder::switchable), by the name from
+    /// [`named`](super::Builder::named), for later launches. While it is disabled, what it would have written keeps its
+    /// values. In a called function the name is prefixed by that of the call: `"layer.extra"`. Other statements can be
+    /// switched if the build has left them a node of their own.
+    ///
+    /// # Errors
+    ///
+    /// A name that does not denote exactly one statement; a statement that cannot be switched; a failure of the driver.
+    /// The exec is unchanged.
+    pub fn enable(&mut self, name: &str, on: bool) -> Result<()> {
+        self.core.enable(name, on)
+    }
+
+    /// Returns true if [`enable`](Exec::enable) has not disabled a statement.
+    ///
+    /// # Errors
+    ///
+    /// A name that does not denote exactly one statement.
+    pub fn is_enabled(&self, name: &str) -> Result<bool> {
+        self.core.is_enabled(name)
     }
 
     /// Waits on the host for the last launch.

@@ -4,7 +4,7 @@
 //! `check_program` renumbers buffers so that arguments come first, then orders and checks the program with the macro's
 //! checks. `args` makes the table of a checked program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use cuweave_core::codes::Severity;
@@ -117,6 +117,7 @@ fn source(program: &Program, ids: &[BufferId]) -> LoweredProgram {
             after: written.after.clone().into(),
             on: None,
             device: written.device,
+            switchable: written.switchable,
         }
     };
     let discarded: Vec<BufferId> = program
@@ -214,6 +215,7 @@ pub(super) fn args(
     let symbols = program.scalars.iter().map(|symbol| program.at(symbol.place, &symbol.name)).collect();
     let steps = program.statements.into_iter().map(|written| written.kind).collect();
     Args {
+        set: BTreeMap::new(),
         code: Arc::new(BuilderCode { table: Arc::new(decoded), steps, places, symbols }),
         scalars: program.values,
         buffers: bound.into_iter().zip(hints).map(|((_, binding), hints)| binding.hinted(hints)).collect(),

@@ -56,15 +56,18 @@ pub(super) struct BuilderStatement {
     pub device: Device,
     /// The condition of its innermost body. `None` outside of bodies.
     pub body: Option<StatementId>,
+    /// True if an exec may disable it.
+    pub switchable: bool,
 }
 
-/// The name, predecessors and device requested for the next statement.
+/// The name, predecessors, device and form requested for the next statement.
 #[derive(Default)]
 pub(super) struct NextStatement {
     pub name: Option<String>,
     pub after: Vec<StatementRef>,
     pub on: Option<Device>,
     pub access: Vec<Device>,
+    pub switchable: bool,
 }
 
 /// The program so far. Buffers are numbered in declaration order.
@@ -106,6 +109,8 @@ pub(super) struct Cursor {
     pub pending: NextStatement,
     /// The device requested for the current statement.
     pub taken: Option<Device>,
+    /// True if the current statement is to be switchable.
+    pub switchable: bool,
     /// The conditions of the open bodies, innermost last.
     pub open: Vec<StatementId>,
     /// The number of arms whose panic was kept as a fault.
@@ -255,6 +260,7 @@ impl Program {
     pub fn take_after(&mut self, at: &StatementSite<'_>) -> Result<Vec<StatementId>> {
         let after = std::mem::take(&mut self.cursor.pending.after);
         self.cursor.taken = std::mem::take(&mut self.cursor.pending.on);
+        self.cursor.switchable = std::mem::take(&mut self.cursor.pending.switchable);
         if !std::mem::take(&mut self.cursor.pending.access).is_empty() {
             let message = "the devices of `access` are given to a statement that allocates nothing";
             return Err(self.refuse(at, Code::CW001, message, Some("call `access` before `alloc`")));
@@ -417,13 +423,32 @@ impl Program {
         name: String,
         place: CallSite,
         kind: StatementKind<BuilderStage>,
-        accesses: Vec<Access>,
+        mut accesses: Vec<Access>,
         after: Vec<StatementId>,
         scalars: MentionedScalars,
     ) -> StatementId {
         let device = self.cursor.taken.take().unwrap_or_else(|| self.device_of_body());
         let body = self.cursor.open.last().copied();
-        self.statements.push(BuilderStatement { name, place, kind, accesses, after, scalars, device, body })
+        let switchable = std::mem::take(&mut self.cursor.switchable);
+        if switchable {
+            if let Some((message, help)) = kind.refuse_switchable(body.is_some()) {
+                let refused =
+                    self.refuse(&StatementSite { place, name: &name }, Code::CW001, &message, Some(help));
+                self.keep_fault(refused);
+            }
+            accesses.iter_mut().for_each(Access::may_be_left_out);
+        }
+        self.statements.push(BuilderStatement {
+            name,
+            place,
+            kind,
+            accesses,
+            after,
+            scalars,
+            device,
+            body,
+            switchable,
+        })
     }
 
     /// Returns the code of each bound. `buffer` maps a builder's buffer to the program's.

@@ -158,6 +158,9 @@ entry_points! {
         cuGraphMemFreeNodeGetParams(Node, *mut u64);
         cuGraphAddEventRecordNode(*mut Node, RawGraph, *const Node, usize, Event);
         cuGraphAddEventWaitNode(*mut Node, RawGraph, *const Node, usize, Event);
+        cuGraphExecEventRecordNodeSetEvent(RawExec, Node, Event);
+        cuGraphExecEventWaitNodeSetEvent(RawExec, Node, Event);
+        cuGraphNodeSetEnabled(RawExec, Node, u32);
         cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
         cuGraphAddChildGraphNode(*mut Node, RawGraph, *const Node, usize, RawGraph);
         cuGraphChildGraphNodeGetGraph(Node, *mut RawGraph);

@@ -170,6 +170,21 @@ impl Driver {
         Ok(node)
     }
 
+    /// Enables or disables a kernel, copy or fill node of an exec.
+    pub fn enable_node(&self, exec: RawExec, node: Node, on: bool) -> Outcome<()> {
+        call!(self, cuGraphNodeSetEnabled(exec, node, u32::from(on)))
+    }
+
+    /// Changes the event that a node of an exec records.
+    pub fn set_event_record(&self, exec: RawExec, node: Node, event: Event) -> Outcome<()> {
+        call!(self, cuGraphExecEventRecordNodeSetEvent(exec, node, event))
+    }
+
+    /// Changes the event for which a node of an exec waits.
+    pub fn set_event_wait(&self, exec: RawExec, node: Node, event: Event) -> Outcome<()> {
+        call!(self, cuGraphExecEventWaitNodeSetEvent(exec, node, event))
+    }
+
     /// Creates the handle of a condition. A kernel of the graph must set its value before the conditional node
     /// runs.
     pub fn create_condition(&self, graph: RawGraph, ctx: Context) -> Outcome<u64> {

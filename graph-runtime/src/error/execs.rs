@@ -198,6 +198,60 @@ pub enum LoopFault {
     },
 }
 
+/// The reason why a statement cannot be enabled or disabled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SwitchFault {
+    /// No statement has this name.
+    #[error("has no statement `{name}`: {}", switches(.known))]
+    #[non_exhaustive]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names of the statements with `#[switchable]`.
+        known: Vec<String>,
+    },
+    /// Several statements of the source have this name.
+    #[error(
+        "has {statements} statements `{name}`: name the one that is meant, as in `let extra = scale[..](..);`"
+    )]
+    #[non_exhaustive]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The number of statements.
+        statements: usize,
+    },
+    /// Neither a launch nor a fill nor a copy.
+    #[error("is neither a launch nor a `fill` nor a `copy`, and the driver disables only these")]
+    Kind,
+    /// It is in the body of a condition.
+    #[error("stands in a body that the device decides about")]
+    InBody,
+    /// What it writes holds nothing if it does not run.
+    #[error(
+        "may be the first to write `{buffer}`: write `#[switchable]` before it, and fill `{buffer}` before that"
+    )]
+    #[non_exhaustive]
+    Writes {
+        /// The buffer.
+        buffer: String,
+    },
+    /// It has no node of its own, or one that overlaps with others.
+    #[error(
+        "was merged with other launches or starts before another one ends: write `#[switchable]` before it"
+    )]
+    Merged,
+}
+
+fn switches(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none has `#[switchable]`".to_owned();
+    }
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("those with `#[switchable]` are {}", names.join(", "))
+}
+
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "it has none".to_owned();

@@ -60,6 +60,8 @@ pub struct Core {
     pub(crate) users: Vec<Vec<StatementId>>,
     /// The setters' fast paths, by scalar. `None` before the first call of the setter.
     pub(crate) linear: Vec<Option<Option<LinearBounds>>>,
+    /// The host values that setters replaced and that a launch in flight may use.
+    pub(crate) replaced: Vec<Box<dyn Send + Sync>>,
     /// True if a failed update left nodes that disagree with the arguments.
     pub(crate) broken: bool,
     /// The times of the build.
@@ -103,6 +105,7 @@ impl Core {
             leaks: Arc::default(),
             users: Vec::new(),
             linear: Vec::new(),
+            replaced: Vec::new(),
             broken: false,
             times: BuildTimes::default(),
         })

@@ -247,6 +247,16 @@ impl<A: GraphFn> ExecCore<A> {
         self.core.counting.launches
     }
 
+    /// See the generated `enable`.
+    pub fn enable(&mut self, name: &str, on: bool) -> Result<()> {
+        self.core.enable(name, on)
+    }
+
+    /// See the generated `is_enabled`.
+    pub fn is_enabled(&self, name: &str) -> Result<bool> {
+        self.core.is_enabled(name)
+    }
+
     /// See the generated `iterations`.
     pub fn iterations(&self, name: &str) -> Result<LoopIterations> {
         IterationCounts::iterations(&*self.core, name)

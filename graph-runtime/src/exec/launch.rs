@@ -64,6 +64,7 @@ impl Core {
             context::enter(self.definition.driver, &self.definition.ctx)?;
             self.in_flight.wait_on_host(self.definition.driver)?;
         }
+        self.drop_replaced();
         self.check_hosts()?;
         self.check_cliques()
     }

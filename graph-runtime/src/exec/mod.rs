@@ -17,6 +17,7 @@ mod boxed_core;
 mod core;
 mod counting;
 mod graph;
+mod host_values;
 mod in_flight;
 #[cfg(feature = "inspect")]
 mod inspected;
@@ -30,6 +31,7 @@ mod pooled;
 mod profile;
 mod release;
 mod set;
+mod switches;
 mod times;
 mod verify;
 

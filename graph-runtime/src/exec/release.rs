@@ -176,6 +176,7 @@ impl Drop for Core {
             (Some(_), false) => {
                 self.definition.modules.leak();
                 self.built.state.hosts.leak();
+                std::mem::forget(std::mem::take(&mut self.replaced));
             }
         }
         if over && !self.in_flight.communicators.is_empty() {

@@ -1,4 +1,4 @@
-//! Events and values of the host have no setters.
+//! Host values that calls and expressions use have no setters.
 
 use std::sync::Mutex;
 
@@ -10,16 +10,37 @@ unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);
 }
 
+struct Config(f32);
+
+impl Config {
+    fn by(&self) -> f32 {
+        self.0
+    }
+}
+
 #[cuweave::graph]
-fn f(n: u32, x: &mut [f32; n], done: &CudaEvent, log: &Mutex<u32>) {
-    scale[per_item(n)](&mut x, 2.0, n);
+fn f(n: u32, x: &mut [f32; n], done: &CudaEvent, log: &Mutex<u32>, config: &Config) {
+    scale[per_item(n)](&mut x, config.by(), n);
     record(&done);
     host(&log, |log: &Mutex<u32>| drop(log));
 }
 
-fn set(exec: &mut f::Exec<'_>, done: &std::sync::Arc<CudaEvent>, log: std::sync::Arc<Mutex<u32>>) {
-    exec.set_done(done).unwrap(); //~ E0277
-    exec.set_log(log).unwrap(); //~ E0277
+#[cuweave::graph]
+fn g(n: u32, x: &mut [f32; n], config: &Config) {
+    scale[per_item(n)](&mut x, config.by(), n);
+    host(&config, |config: &Config| drop(config.by()));
+}
+
+#[cuweave::graph]
+fn outer(n: u32, x: &mut [f32; n], config: &std::sync::Arc<Config>) {
+    g(n, &mut x, &config);
+}
+
+fn set(f: &mut f::Exec<'_>, g: &mut g::Exec<'_>, outer: &mut outer::Exec<'_>, config: std::sync::Arc<Config>) {
+    f.set_config(&config).unwrap(); //~ E0277
+    g.set_config(&config).unwrap(); //~ E0277
+    outer.set_config(&config).unwrap(); //~ E0277
+    f.set_done(config).unwrap(); //~ E0277
 }
 
 fn main() {}

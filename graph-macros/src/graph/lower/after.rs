@@ -24,13 +24,16 @@ pub(super) fn apply_attributes(
     statement: StatementId,
     attributes: &[Attribute],
 ) {
-    let StatementAttributes { levels, after, on, access, misspelt } =
+    let StatementAttributes { levels, after, on, access, switchable, misspelt } =
         StatementAttributes::parse(attributes, AllowedAttributes::Order, lowering.report);
     if misspelt {
         lowering.program.mark_order_unknown();
     }
     place_on_device(lowering, statement, &on);
     grant_access(lowering, statement, &access);
+    if let Some(attribute) = &switchable {
+        make_switchable(lowering, statement, attribute);
+    }
     let levels = [lowering.lint_levels.as_slice(), &levels].concat();
     if !levels.is_empty() {
         lowering.program.set_lints(statement, levels);
@@ -56,6 +59,21 @@ pub(super) fn apply_attributes(
                     Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
                 );
             }
+        }
+    }
+}
+
+/// Applies `#[switchable]`.
+fn make_switchable(lowering: &mut Lowering<'_>, statement: StatementId, attribute: &Attribute) {
+    let kind = lowering.program.statement(statement).kind;
+    let refused = match attribute.meta.require_path_only() {
+        Ok(_) => kind.refuse_switchable(lowering.nesting.body().is_some()),
+        Err(_) => Some(("`#[switchable]` takes nothing".to_owned(), "write `#[switchable]`")),
+    };
+    match refused {
+        None => lowering.program.make_switchable(statement),
+        Some((message, help)) => {
+            lowering.report.error(attribute.span(), Code::CW001, &message, &[], Some(help))
         }
     }
 }

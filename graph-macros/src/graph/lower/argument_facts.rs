@@ -24,11 +24,11 @@ pub struct ArgumentFacts {
     pub mentioned: BTreeSet<String>,
     /// The names of the host values that host statements and events keep alive.
     pub kept: BTreeSet<String>,
-    /// The record scalars that call arguments mention, as source text. Their numbers follow those of the
-    /// scalar arguments.
+    /// The record scalars that call arguments mention, as source text. Their numbers follow those in
+    /// `scalar_numbers`.
     pub field_scalars: Vec<String>,
     pub parts: PlaceTable,
-    /// The numbers of the scalar arguments.
+    /// The numbers of the scalar arguments and of the host values that are taken by `&`.
     pub scalar_numbers: BTreeMap<String, ScalarId>,
     /// The arguments with `#[at_least(n)]`: name, dimension, `n`.
     pub at_least: Vec<(Text, DimId, u64)>,
@@ -63,7 +63,7 @@ impl ArgumentFacts {
         self.parts.intern(place)
     }
 
-    /// Returns the numbers of the scalar arguments that an expression mentions.
+    /// Returns the numbers of the scalar arguments and host values that an expression mentions.
     pub fn scalars_in(&self, value: &Expr) -> Vec<ScalarId> {
         let found = ExprNames::from_expr(value);
         found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name)).copied().collect()

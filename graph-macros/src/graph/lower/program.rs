@@ -215,7 +215,15 @@ impl ProgramBuilder {
             after: Vec::new().into(),
             on,
             device: Device::FIRST,
+            switchable: false,
         })
+    }
+
+    /// Makes a statement one that an exec may disable.
+    pub fn make_switchable(&mut self, statement: StatementId) {
+        let statement = &mut self.statements[statement];
+        statement.switchable = true;
+        statement.accesses.to_mut().iter_mut().for_each(Access::may_be_left_out);
     }
 
     /// Returns the id of the next statement to be added.

@@ -152,7 +152,15 @@ impl BuiltGraph {
                 None => Error::driver(failure, None),
             }
         })?;
-        Ok(())
+        self.state.disabled.iter().try_for_each(|&statement| self.switch(definition, statement, false))
+    }
+
+    /// Enables or disables the node of a statement.
+    pub fn switch(&self, definition: &Definition, statement: StatementId, on: bool) -> Result<()> {
+        let Some(operation) = self.plan.operations.operation_of[statement] else { return Ok(()) };
+        let GraphHandle { exec, nodes, .. } = &self.handle;
+        let switched = definition.driver.enable_node(*exec, nodes[operation], on);
+        switched.map_err(|failure| failed_at(&self.plan, definition.program(), operation, failure))
     }
 }
 

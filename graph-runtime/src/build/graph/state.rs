@@ -1,7 +1,7 @@
 //! The part of a built graph that changes from launch to launch: statement records, parameter values,
 //! addresses, and the packed tables of batches and chains.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{BufferId, StatementId};
@@ -44,6 +44,8 @@ pub(crate) struct LaunchState {
     pub counted: CountedLoops,
     /// The number of the launch whose values the nodes have.
     pub launch: u64,
+    /// The statements whose nodes are disabled.
+    pub disabled: BTreeSet<StatementId>,
     /// Scratch space of driver calls for kernel nodes.
     pub scratch: Scratch,
 }
@@ -91,6 +93,7 @@ impl LaunchState {
             hosts: HostFunctions::default(),
             counted: CountedLoops::new(definition.program()),
             launch: 0,
+            disabled: BTreeSet::new(),
             scratch: Scratch::default(),
         }
     }
@@ -110,6 +113,7 @@ impl LaunchState {
             hosts: self.hosts.shared(),
             counted: self.counted.clone(),
             launch: 0,
+            disabled: self.disabled.clone(),
             scratch: Scratch::default(),
         };
         other.reset_tables(plan);

@@ -58,6 +58,9 @@ pub(crate) fn plan(
     let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
     leave_mapped_alone(program, mappings, &mut facts);
     for (statement, launch) in facts.launches.enumerate_mut() {
+        if program.statements[statement].switchable {
+            *launch = None;
+        }
         if as_written.contains(&statement) {
             launch.iter_mut().for_each(|launch| launch.restrict(Allowed::default()));
         }

@@ -34,8 +34,10 @@ impl Parameters for EventNode {
         }
     }
 
-    fn set(&self, _: SetContext<'_>) -> Outcome<()> {
-        // No setter can change an event.
-        Ok(())
+    fn set(&self, SetContext { driver, exec, node, .. }: SetContext<'_>) -> Outcome<()> {
+        match self.records {
+            true => driver.set_event_record(exec, node, self.event),
+            false => driver.set_event_wait(exec, node, self.event),
+        }
     }
 }
