@@ -138,7 +138,7 @@ fn names_are_those_of_calls_and_of_all_iterations() {
     let y = Buffer::from_host(&device.stream, &[1.0f32; N]).expect("a buffer");
     let mut exec =
         layers(&device.ctx, N as u32, &x, &y).expect("it builds").instantiate().expect("it instantiates");
-    let mut run = |exec: &mut layers::Exec<'_>| {
+    let run = |exec: &mut layers::Exec<'_>| {
         x.copy_from_host(&device.stream, &[1.0; N]).expect("it is written");
         y.copy_from_host(&device.stream, &[1.0; N]).expect("it is written");
         exec.launch(&device.stream).expect("it runs");
@@ -220,9 +220,9 @@ fn builders_have_switchable_statements() -> cuweave::Result<()> {
     let handle = b.exclusive("x", n, &x);
     let h = b.alloc::<f32>(n);
     b.copy(&handle, h.write())?;
-    b.switchable().named("twice").launch(scale, per_item(n), (h.write(), 2.0f32, n))?;
+    b.switchable().named("twice").launch(scale {}, per_item(n), (h.write(), 2.0f32, n))?;
     b.switchable().named("clear").fill(h.write(), 0.0f32)?;
-    b.launch(axpy, per_item(n), (1.0f32, &h, handle.write(), n))?;
+    b.launch(axpy {}, per_item(n), (1.0f32, &h, handle.write(), n))?;
     let mut exec = b.build()?.instantiate()?;
     let mut expected = 1.0;
     for (twice, clear) in [(true, true), (true, false), (false, false), (false, true), (true, false)] {
@@ -238,7 +238,7 @@ fn builders_have_switchable_statements() -> cuweave::Result<()> {
     let handle = b.exclusive("x", n, &x);
     let h = b.alloc::<f32>(n);
     b.switchable().named("first").fill(h.write(), 0.0f32)?;
-    b.launch(axpy, per_item(n), (1.0f32, &h, handle.write(), n))?;
+    b.launch(axpy {}, per_item(n), (1.0f32, &h, handle.write(), n))?;
     let told = b.build().expect_err("nothing writes h").to_string();
     assert!(
         told.contains("`h` holds nothing if `first` is disabled")

@@ -175,6 +175,7 @@ entry_points! {
         cuGraphExecMemsetNodeSetParams(RawExec, Node, *const MemsetParams, Context);
         cuGraphExecMemcpyNodeSetParams(RawExec, Node, *const MemcpyParams, Context);
         cuGraphExecHostNodeSetParams(RawExec, Node, *const HostParams);
+        cuGraphHostNodeSetParams(Node, *const HostParams);
         cuDeviceGraphMemTrim(c_int);
         cuDeviceGetGraphMemAttribute(c_int, u32, *mut c_void);
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);

@@ -167,10 +167,11 @@ impl Driver {
         Ok(node)
     }
 
-    /// Updates a host node of an instantiated graph. The old call must be kept until the launches in flight are
-    /// over.
+    /// Updates a host node of an exec, and of its graph, which then needs no old call. The old call must be kept until
+    /// the launches in flight are over.
     pub fn set_host(&self, exec: RawExec, node: Node, call: &Arc<HostCall>) -> Outcome<()> {
         let params = host_params(call);
+        call!(self, cuGraphHostNodeSetParams(node, &params))?;
         call!(self, cuGraphExecHostNodeSetParams(exec, node, &params))
     }
 }

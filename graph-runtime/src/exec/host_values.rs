@@ -9,6 +9,7 @@ use cuweave_core::ir::StatementId;
 
 use crate::build::annotate;
 use crate::error::Result;
+use crate::statements::{StatementRecord, StatementRecordExt};
 use crate::token::Token;
 
 use super::core::Core;
@@ -55,11 +56,14 @@ impl Core {
         self.drop_replaced();
     }
 
-    /// Drops the replaced host values if no launch is in flight.
+    /// Drops the replaced host values if no launch is in flight, and the functions of host statements that none uses.
     pub(super) fn drop_replaced(&mut self) {
         let (driver, in_flight) = (self.definition.driver, &self.in_flight);
-        let replaced = &mut self.replaced;
+        let (replaced, state) = (&mut self.replaced, &mut self.built.state);
         driver.relaxed(|| {
+            if state.hosts.has_statements() {
+                state.hosts.retain(state.records.iter().filter_map(StatementRecord::work));
+            }
             let over = in_flight.last.is_none()
                 || !in_flight.lost && driver.is_over(in_flight.done.raw()) == Ok(true);
             if over {

@@ -49,22 +49,23 @@ impl Core {
         Ok(!statements.iter().any(|statement| self.built.state.disabled.contains(statement)))
     }
 
-    /// Returns the statements with this name: one of the source, in all iterations of its loops.
+    /// Returns the statements with this name: one of the source, in all iterations of its loops. A name without the lines
+    /// and indices of calls stands for all of these.
     fn called(&self, name: &str) -> Result<Vec<StatementId>> {
         let (program, flat) = (self.definition.program(), &self.definition.flat);
-        let is_meant = |own: &str| own == name || without_places(own) == name;
+        let is_meant = |own: &str| {
+            own == name || without_places(own) == name || without_indices(&without_places(own)) == name
+        };
         let found: Vec<StatementId> = program
             .statements
             .enumerate()
             .filter(|(_, statement)| !statement.kind.is_memory() && is_meant(&statement.name))
             .map(|(id, _)| id)
             .collect();
-        let sources: BTreeSet<(usize, StatementId)> = found
+        // A short loop is unrolled in the program of its function, so its iterations share a line alone.
+        let sources: BTreeSet<(usize, u32)> = found
             .iter()
-            .map(|&id| {
-                let instance = &flat.instances[id];
-                (flat.frames[instance.frame].table.address(), instance.template)
-            })
+            .map(|&id| (flat.frames[flat.instances[id].frame].table.address(), program.statements[id].line))
             .collect();
         let reason = match sources.len() {
             1 => return Ok(found),
@@ -107,4 +108,9 @@ impl Core {
         let full = operation.programmatic.is_none() && !operations.list.ids().any(is_programmatic);
         (!alone || !full).then_some(SwitchFault::Merged)
     }
+}
+
+/// Returns the path of a statement without the indices of loops around calls: `layer.extra` for `layer[2].extra`.
+fn without_indices(path: &str) -> String {
+    path.split('[').map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect()
 }

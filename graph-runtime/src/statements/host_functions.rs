@@ -41,8 +41,6 @@ impl std::fmt::Debug for HostFunctions {
 /// A call to which a node points or pointed.
 struct IssuedCall {
     statement: StatementId,
-    /// True if a setter wrote it to a node of the exec.
-    set: bool,
     call: Arc<HostCall>,
 }
 
@@ -67,9 +65,15 @@ impl HostFunctions {
         if new.is_empty() {
             return;
         }
+        self.retain(current);
+        self.works.extend(new);
+    }
+
+    /// Drops every function that is not in `current`, and the calls that no launch uses any more.
+    pub fn retain(&mut self, current: impl Iterator<Item = HostFunctionId>) {
         let current: BTreeSet<HostFunctionId> = current.collect();
         self.works.retain(|id, _| current.contains(id));
-        self.works.extend(new);
+        self.drop_unused();
     }
 
     /// Returns the first unreported panic: the statement and the message.
@@ -94,16 +98,23 @@ impl HostFunctions {
     }
 
     /// Keeps a call that was written to a node, and drops the calls that no launch uses any more.
-    pub fn keep(&self, statement: StatementId, call: Arc<HostCall>, set: bool) {
+    pub fn keep(&self, statement: StatementId, call: Arc<HostCall>) {
+        self.drop_unused();
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-        let begun = |given: &IssuedCall| given.set && given.statement == statement && given.call.has_begun();
-        if let Some(last) = calls.iter().rposition(begun) {
-            let mut at = 0;
-            calls.retain(|given| {
-                at += 1;
-                at > last || !given.set || given.statement != statement
-            });
+        calls.push(IssuedCall { statement, call });
+    }
+
+    /// Drops the calls before the last one that has begun of each statement.
+    fn drop_unused(&self) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = BTreeSet::new();
+        let mut used: Vec<bool> = Vec::with_capacity(calls.len());
+        for given in calls.iter().rev() {
+            used.push(!begun.contains(&given.statement));
+            if given.call.has_begun() {
+                begun.insert(given.statement);
+            }
         }
-        calls.push(IssuedCall { statement, set, call });
+        calls.retain(|_| used.pop() == Some(true));
     }
 }

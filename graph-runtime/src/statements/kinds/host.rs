@@ -35,13 +35,13 @@ impl HostNode<'_> {
 impl Parameters for HostNode<'_> {
     fn add(&self, AddContext { driver, graph, after, .. }: AddContext<'_>) -> Outcome<Node> {
         let node = driver.add_host(graph, after, &self.call)?;
-        self.hosts.keep(self.statement, self.call.clone(), false);
+        self.hosts.keep(self.statement, self.call.clone());
         Ok(node)
     }
 
     fn set(&self, SetContext { driver, exec, node, .. }: SetContext<'_>) -> Outcome<()> {
-        driver.set_host(exec, node, &self.call)?;
-        self.hosts.keep(self.statement, self.call.clone(), true);
-        Ok(())
+        // If this fails, one of the nodes may point to the call.
+        self.hosts.keep(self.statement, self.call.clone());
+        driver.set_host(exec, node, &self.call)
     }
 }
