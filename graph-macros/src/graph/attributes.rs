@@ -155,7 +155,7 @@ pub fn parse_field_attributes(
 
 /// Returns an attribute of the language as the user writes it.
 fn written(name: &str) -> String {
-    if name == "discard" { format!("#[{name}]") } else { format!("#[{name}(..)]") }
+    if matches!(name, "discard" | "switchable") { format!("#[{name}]") } else { format!("#[{name}(..)]") }
 }
 
 /// Reports an attribute that has no meaning where it is.
