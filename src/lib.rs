@@ -207,7 +207,8 @@ pub mod report {
     pub use cuweave_runtime::{
         AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, FullEdge,
         FullEdgeReason, FullReport, MemoryHint, MemoryHintKind, MemoryPlan, RepeatedStatement, Report,
-        SerializedBranch, UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
+        SerializedBranch, SwitchState, UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason,
+        UnwrittenOutput,
     };
     #[doc(inline)]
     pub use cuweave_runtime::{

@@ -35,7 +35,7 @@ pub use report::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
     UnwrittenOutput,
 };
-pub use subject::{MemoryHint, MemoryHintKind, ReportInput, UnprovedWrite};
+pub use subject::{MemoryHint, MemoryHintKind, ReportInput, SwitchState, UnprovedWrite};
 pub use text::FullReport;
 pub use unbatched::{
     FullEdge, FullEdgeReason, RepeatedStatement, SerializedBranch, UnbatchedLaunches, UnbatchedReason,

@@ -15,7 +15,7 @@ use cuweave_core::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::DeclaredPart;
 
 use super::explainer::{DecisionExplainer, UnmergedEntries};
-use super::subject::{MemoryHint, ReportInput};
+use super::subject::{MemoryHint, ReportInput, SwitchState};
 use super::unbatched::{FullEdge, SerializedBranch, UnbatchedLaunches};
 use super::unfused::UnfusedPair;
 
@@ -88,6 +88,8 @@ pub struct Report {
     pub plan: Option<MemoryPlan>,
     /// The hints about the managed memory of arguments, in the order of the arguments.
     pub hints: Vec<MemoryHint>,
+    /// The statements that `enable` switches, in the order of the program.
+    pub switches: Vec<SwitchState>,
     /// The effect of the budget, if there is one.
     pub budget: Option<Budget>,
     /// The members of each batch.
@@ -356,6 +358,7 @@ impl Report {
             reserved_bytes: placed.div_ceil(POOL_GRANULARITY).saturating_mul(POOL_GRANULARITY),
             plan: operations.bounds.as_ref().map(|bounds| MemoryPlan::new(graph.program, bounds)),
             hints: graph.hints.to_vec(),
+            switches: switches(graph),
             budget: operations.budget.as_ref().map(|budget| Budget::new(graph.program, budget)),
             assumed_declarations: lists.assumed_declarations,
             unwritten_outputs: lists.unwritten_outputs,
@@ -378,4 +381,15 @@ impl Report {
             + self.allocs
             + self.frees
     }
+}
+
+fn switches(graph: &ReportInput<'_>) -> Vec<SwitchState> {
+    let statements = graph.program.statements.enumerate();
+    let switched = statements.filter(|(id, one)| one.switchable || graph.disabled.contains(id));
+    switched
+        .map(|(id, _)| SwitchState {
+            at: *at_statement(graph.program, id),
+            enabled: !graph.disabled.contains(&id),
+        })
+        .collect()
 }

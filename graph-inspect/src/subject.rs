@@ -1,5 +1,7 @@
 //! The input of a report.
 
+use std::collections::BTreeSet;
+
 use cuweave_core::compile::Decided;
 use cuweave_core::ids::KernelId;
 use cuweave_core::index::Vector;
@@ -57,6 +59,16 @@ pub enum MemoryHintKind {
     Prefetch,
 }
 
+/// A statement with `#[switchable]`, or one that `enable` has disabled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SwitchState {
+    /// The statement.
+    pub at: SourceLocation,
+    /// False if it is disabled.
+    pub enabled: bool,
+}
+
 /// The input of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportInput<'g> {
@@ -74,6 +86,8 @@ pub struct ReportInput<'g> {
     pub unproved: &'g [UnprovedWrite<'g>],
     /// The hints about managed memory.
     pub hints: &'g [MemoryHint],
+    /// The statements that are disabled.
+    pub disabled: &'g BTreeSet<StatementId>,
     /// The kernels that could not be changed, with the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.

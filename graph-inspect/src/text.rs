@@ -13,7 +13,7 @@ use super::report::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
     UnwrittenOutput,
 };
-use super::subject::{MemoryHint, MemoryHintKind};
+use super::subject::{MemoryHint, MemoryHintKind, SwitchState};
 use super::unbatched::ReportLine;
 
 /// The width of the column of subjects.
@@ -69,6 +69,7 @@ impl Report {
         lines.head(self.memory_line());
         lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
         lines.list("managed", "hints", self.hints.iter().map(hint_line));
+        lines.list("switches", "switches", self.switches.iter().map(switch_line));
         self.launches(&mut lines, extent);
         lines.list("not all written", "unwritten_outputs", self.unwritten_outputs.iter().map(unwritten_line));
         let assumed = match extent {
@@ -243,6 +244,12 @@ fn members_of(members: &[SourceLocation], name: &dyn Fn(&SourceLocation) -> Stri
 
 fn hint_line(hint: &MemoryHint) -> ReportLine {
     ReportLine { text: hint.to_string(), folded: hint.text(&folded(&hint.at.name)), times: 1 }
+}
+
+fn switch_line(switch: &SwitchState) -> ReportLine {
+    let state = if switch.enabled { "on" } else { "off" };
+    let text = |name: &str| format!("`{name}` (line {}) is {state}", switch.at.line);
+    ReportLine { text: text(&switch.at.name), folded: text(&folded(&switch.at.name)), times: 1 }
 }
 
 impl MemoryHint {

@@ -143,6 +143,7 @@ impl Inspection<'_> {
             written: self.0.built.state.records.iter().filter(|record| record.is_user_launch()).count(),
             unproved: &Vec::from_iter(findings),
             hints: &self.memory_hints(),
+            disabled: &self.0.built.state.disabled,
             left_alone: &self.0.built.plan.left_alone,
             decided: &self.0.built.plan.decided,
             captured: self.0.built.nodes_of(StatementKind::Capture(())),
