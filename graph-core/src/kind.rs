@@ -163,13 +163,21 @@ pub enum Lifetime<B> {
 }
 
 impl<S: Stage> StatementKind<S> {
-    /// Returns why a statement cannot be `#[switchable]`, and what helps. `in_body` is true in the body of a condition.
-    pub fn refuse_switchable(&self, in_body: bool) -> Option<(String, &'static str)> {
+    /// Returns why a statement cannot be `#[switchable]`, and what helps. `in_body` is true in the body of a condition,
+    /// and `decides` for a launch that sets a condition.
+    pub fn refuse_switchable(&self, in_body: bool, decides: bool) -> Option<(String, &'static str)> {
         match self {
-            StatementKind::Launch(_) | StatementKind::Fill(_) | StatementKind::Copy(_) => in_body.then(|| {
-                let message = "a statement in the body of an `if`, `while` or `match` on a buffer is not switchable";
-                (message.to_owned(), "the device decides about such a body: write the statement before it or after it")
-            }),
+            StatementKind::Launch(_) | StatementKind::Fill(_) | StatementKind::Copy(_) if in_body => Some((
+                "a statement in the body of an `if`, `while` or `match` on a buffer is not switchable"
+                    .to_owned(),
+                "the device decides about such a body: write the statement before it or after it",
+            )),
+            StatementKind::Launch(_) if decides => Some((
+                "a launch that sets a condition is not switchable: the condition would have no value"
+                    .to_owned(),
+                "switch the statements that the condition decides about, or let a buffer decide, which keeps its value",
+            )),
+            StatementKind::Launch(_) | StatementKind::Fill(_) | StatementKind::Copy(_) => None,
             other => Some((
                 format!("`{}` is not switchable", other.name()),
                 "the driver disables launches, `fill` and `copy`: put the attribute on these",

@@ -252,3 +252,29 @@ fn builders_have_switchable_statements() -> cuweave::Result<()> {
     assert!(told.contains("`record` is not switchable"), "{told}");
     Ok(())
 }
+
+/// `h` still holds the values of the launch before, if `axpy` does not wait for `copy_to`.
+#[cuweave::graph]
+fn long(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
+    let h = alloc::<f32>(n);
+    copy_to[per_item(n)](&x, &mut h, n);
+    #[switchable]
+    let extra = scale[per_item(n)](&mut h, 3.0, n);
+    axpy[per_item(n)](1.0, &h, &mut y, n);
+    scale[per_item(n)](&mut x, 2.0, n);
+}
+
+#[test]
+fn a_disabled_statement_still_orders_its_neighbours() {
+    let device = device();
+    let n = device.scaled(1 << 24, 1000);
+    let (x, y) = (device.upload(&vec![1.0f32; n]), device.zeros::<f32>(n));
+    let graph = long(&device.ctx, n as u32, x, y).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.enable("extra", false).expect("it is switched");
+    for _ in 0..10 {
+        exec.launch(&device.stream).expect("it runs");
+    }
+    let y = exec.into_args().y;
+    assert!(device.download(&y).iter().all(|&y| y == 1023.0));
+}

@@ -8,6 +8,11 @@ unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);
 }
 
+#[cuweave::kernels("tests/kernels/conditions.ptx")]
+unsafe extern "ptx-kernel" {
+    fn decide_by(x: &[u32; 1], go: Condition);
+}
+
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n], done: &CudaEvent, flag: &[u32; 1]) {
     #[switchable] //~ CW001
@@ -22,6 +27,16 @@ fn f(n: u32, x: &mut [f32; n], done: &CudaEvent, flag: &[u32; 1]) {
         scale[per_item(n)](&mut h, 3.0, n);
     }
     copy(&h, &mut x);
+}
+
+#[cuweave::graph]
+fn decided(n: u32, x: &mut [f32; n], flag: &[u32; 1]) {
+    let go = condition();
+    #[switchable] //~ CW001
+    decide_by[(1, 1)](&flag, go);
+    if go {
+        scale[per_item(n)](&mut x, 3.0, n);
+    }
 }
 
 #[cuweave::graph]

@@ -431,7 +431,8 @@ impl Program {
         let body = self.cursor.open.last().copied();
         let switchable = std::mem::take(&mut self.cursor.switchable);
         if switchable {
-            if let Some((message, help)) = kind.refuse_switchable(body.is_some()) {
+            let decides = accesses.iter().any(|access| self.is_condition(access.buffer));
+            if let Some((message, help)) = kind.refuse_switchable(body.is_some(), decides) {
                 let refused =
                     self.refuse(&StatementSite { place, name: &name }, Code::CW001, &message, Some(help));
                 self.keep_fault(refused);

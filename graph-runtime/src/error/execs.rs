@@ -237,6 +237,13 @@ pub enum SwitchFault {
         /// The buffer.
         buffer: String,
     },
+    /// It sets a condition.
+    #[error("sets `{condition}`, which has no value if nothing sets it")]
+    #[non_exhaustive]
+    Decides {
+        /// The condition.
+        condition: String,
+    },
     /// It has no node of its own, or one that overlaps with others.
     #[error(
         "was merged with other launches or starts before another one ends: write `#[switchable]` before it"

@@ -92,12 +92,17 @@ impl Core {
         if Scopes::new(self.definition.program()).around(id).is_some() {
             return Some(SwitchFault::InBody);
         }
+        let buffers = &self.definition.program().buffers;
+        let condition = statement.accesses.iter().find(|access| buffers[access.buffer].is_condition());
+        if let Some(access) = condition {
+            return Some(SwitchFault::Decides { condition: buffers[access.buffer].name.to_string() });
+        }
         if statement.switchable {
             return None;
         }
         let written = statement.accesses.iter().find(|access| access.mode == Mode::Write);
         if let Some(access) = written {
-            let buffer = self.definition.program().buffers[access.buffer].name.to_string();
+            let buffer = buffers[access.buffer].name.to_string();
             return Some(SwitchFault::Writes { buffer });
         }
         let operations = &self.built.plan.operations;

@@ -65,9 +65,11 @@ pub(super) fn apply_attributes(
 
 /// Applies `#[switchable]`.
 fn make_switchable(lowering: &mut Lowering<'_>, statement: StatementId, attribute: &Attribute) {
-    let kind = lowering.program.statement(statement).kind;
+    let (program, switched) = (&lowering.program, lowering.program.statement(statement));
+    let (kind, mut accesses) = (switched.kind, switched.accesses.iter());
+    let decides = accesses.any(|access| program.is_condition(access.buffer));
     let refused = match attribute.meta.require_path_only() {
-        Ok(_) => kind.refuse_switchable(lowering.nesting.body().is_some()),
+        Ok(_) => kind.refuse_switchable(lowering.nesting.body().is_some(), decides),
         Err(_) => Some(("`#[switchable]` takes nothing".to_owned(), "write `#[switchable]`")),
     };
     match refused {
