@@ -11,6 +11,7 @@
 //! - the members of a batch or chain are in the same conditional body, or outside all of them;
 //! - all members of a batch have the same predecessors and successors: a batch is one node;
 //! - batches do not increase the depth of the order;
+//! - launches that other devices wait for separately are merged only if their device can hold them together;
 //! - the members of a chain have one grid and one block, are in an order that the program's order allows, and no
 //!   path between two of them passes another statement;
 //! - stacked chains have the same kernels, and no path connects two of them;
@@ -18,6 +19,7 @@
 
 mod apart;
 pub mod batch;
+mod begins;
 mod blocks;
 mod chains;
 mod decision;
@@ -27,6 +29,7 @@ mod lanes;
 mod launch;
 mod left_alone;
 mod levels;
+mod problem;
 mod reduced_problem;
 pub mod residency;
 mod shape;
@@ -41,7 +44,7 @@ pub use blocks::{Blocks, MAX_GRID_BLOCKS};
 pub use decision::{Allowed, Batch, BatchObstacle, Chain, Decision, FusionObstacle, OverlapFault, Stack};
 pub use launch::{Batching, BlockFootprint, Fusing, KernelLength, Launch, NodeLaunch, TripCount};
 pub use left_alone::{Change, LeftAlone, NamedKernel};
-pub use reduced_problem::LaunchProblem;
+pub use problem::LaunchProblem;
 pub use residency::Resources;
 pub use shape::LaunchShape;
 pub use tuning::Tuning;

@@ -103,6 +103,7 @@ impl DecisionExplainer<'_> {
             BatchObstacle::Bodies => UnbatchedReason::Bodies,
             BatchObstacle::Blocks => UnbatchedReason::Blocks,
             BatchObstacle::Begins => UnbatchedReason::DifferentStarts,
+            BatchObstacle::Devices => UnbatchedReason::Devices,
             BatchObstacle::Ends => UnbatchedReason::DifferentEnds,
             BatchObstacle::Flat => UnbatchedReason::Grids,
             BatchObstacle::Joins => UnbatchedReason::Joins,

@@ -53,6 +53,9 @@ pub enum UnbatchedReason {
     Blocks,
     /// Their predecessors may end at different times.
     DifferentStarts,
+    /// They pass work from device to device in pieces, each of which fills a device. One launch would wait for all
+    /// pieces.
+    Devices,
     /// They may take different times, and they have different successors.
     DifferentEnds,
     /// Their grids differ or may change, and they have too many blocks for a batch in which each block searches for
@@ -85,6 +88,7 @@ impl UnbatchedReason {
             UnbatchedReason::NotAllowed => "leave the option `launches` out",
             UnbatchedReason::Bodies
             | UnbatchedReason::Slower(_)
+            | UnbatchedReason::Devices
             | UnbatchedReason::Chains
             | UnbatchedReason::Halves
             | UnbatchedReason::Fused
@@ -128,6 +132,9 @@ impl fmt::Display for UnbatchedReason {
             UnbatchedReason::Setter => "a setter may change the block or the shared memory",
             UnbatchedReason::Blocks => "their blocks or their shared memory differ",
             UnbatchedReason::DifferentStarts => "their predecessors may end at different times",
+            UnbatchedReason::Devices => {
+                "work passes from device to device in pieces, and one launch would wait for all pieces"
+            }
             UnbatchedReason::DifferentEnds => "they may take different times, and have different successors",
             UnbatchedReason::Grids => "their grids differ or may change, and they have many blocks",
             UnbatchedReason::Joins => "one launch would join chains and fork them again",

@@ -13,6 +13,7 @@ mod multicast_order;
 mod multicast_rules;
 mod multimem;
 mod pinned;
+mod pipelines;
 mod programs;
 mod random;
 mod support;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::begin_classes;
+use super::begins::Begins;
 use super::decision::{Batch, BatchObstacle, DroppedBatches};
 use super::launch::{Batching, Launch};
 use super::reduced_problem::ReducedProblem;
@@ -78,7 +78,8 @@ fn unordered(draft: &ReducedProblem<'_>, nodes: Vec<Vec<StatementId>>) -> Vec<Ve
 /// Explains why two launches are apart.
 struct UnbatchedExplainer<'d, 'p> {
     draft: &'d ReducedProblem<'p>,
-    begins: crate::index::Vector<StatementId, u32>,
+    /// The begins of launches that have their device to themselves.
+    without_turns: Begins,
     dropped_batches: BTreeMap<StatementId, BatchObstacle>,
 }
 
@@ -86,7 +87,8 @@ impl<'d, 'p> UnbatchedExplainer<'d, 'p> {
     fn new(draft: &'d ReducedProblem<'p>, dropped_batches: &DroppedBatches) -> UnbatchedExplainer<'d, 'p> {
         let by_member =
             dropped_batches.iter().flat_map(|(members, why)| members.iter().map(move |&id| (id, *why)));
-        UnbatchedExplainer { draft, begins: begin_classes(draft), dropped_batches: by_member.collect() }
+        let without_turns = Begins::new(draft, &draft.reach, &draft.scopes, false);
+        UnbatchedExplainer { draft, without_turns, dropped_batches: by_member.collect() }
     }
 
     /// Returns the reason that two launches of one kernel are in different nodes.
@@ -107,8 +109,12 @@ impl<'d, 'p> UnbatchedExplainer<'d, 'p> {
         if let (Some(why), Some(_)) = (dropped_batches(&a), dropped_batches(&b)) {
             return why;
         }
-        if self.begins[a] != self.begins[b] {
+        if self.without_turns.class[a] != self.without_turns.class[b] {
             return BatchObstacle::Begins;
+        }
+        let Begins { class, turn } = &self.draft.begins;
+        if (class[a], turn[a]) != (class[b], turn[b]) {
+            return BatchObstacle::Devices;
         }
         let lasts = |launch: &Launch| (launch.grid, launch.work.clone());
         if lasts(first) != lasts(second) && self.draft.followers[a] != self.draft.followers[b] {

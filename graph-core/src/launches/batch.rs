@@ -2,55 +2,34 @@
 //!
 //! A batch begins when the last predecessor of any member has ended, and ends with its longest member. A chain
 //! should not wait for a longer kernel of another chain. So launches are batched only if they are assumed to begin
-//! at the same time, and either take equally long or have the same successors; or if their successors wait for all
-//! of them anyway (`launches/joined.rs`).
-//!
-//! A statement is assumed to begin when its predecessors on the previous level end; those on earlier levels are
-//! assumed to have ended. Two statements are assumed to end at the same time if they begin at the same time and
-//! have equal kernel, grid and work (or are fills or copies of equal size, or calls of one library function). This
-//! equivalence relation is computed in topological order by value numbering. The statements of one class are on one
-//! level.
+//! at the same time and in one turn of their device (`launches/begins.rs`), and either take equally long or have the
+//! same successors; or if their successors wait for all of them anyway (`launches/joined.rs`).
 //!
 //! The members of a batch are in the same conditional body, or outside all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::begins::LaunchClass;
 use super::blocks::{Blocks, MAX_GRID_BLOCKS};
 use super::decision::{Batch, BatchObstacle, DroppedBatches, by_member};
 use super::joined;
 use super::launch::{Batching, Launch};
-use super::reduced_problem::{ContractedOrder, ReducedProblem, ValueNumbering};
-use crate::ids::KernelId;
+use super::reduced_problem::{ContractedOrder, ReducedProblem};
 use crate::index::{Vector, size};
 use crate::ir::{StatementId, StatementKind};
-use crate::scopes::ScopeId;
 
 /// The maximum number of edges that a batch adds: members times neighbours.
 const MAX_EDGES: usize = 1 << 18;
 
-/// The value number of a statement's duration.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum DurationKey<'a> {
-    Launch { kernel: KernelId, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
-    Other(u32),
-    Nothing,
-}
-
-/// The properties that the members of a batch share: conditional body, class of the begin, kernel, block, shared
-/// memory.
-type BatchKey = (Option<ScopeId>, u32, KernelId, [u32; 3], u32);
-
 /// Returns the batches, sorted by first member. Adds dropped batches to `dropped_batches`.
 pub(super) fn batches(draft: &ReducedProblem<'_>, dropped_batches: &mut DroppedBatches) -> Vec<Batch> {
-    let begins = begin_classes(draft);
-    let mut groups: BTreeMap<BatchKey, Vec<StatementId>> = BTreeMap::new();
+    let mut groups: BTreeMap<LaunchClass, Vec<StatementId>> = BTreeMap::new();
     for (statement, launch) in draft.launches.enumerate() {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
         {
-            let body = draft.scopes.around(statement);
-            let key = (body, begins[statement], launch.kernel, launch.block, launch.shared);
-            groups.entry(key).or_default().push(statement);
+            let class = draft.begins.launch_class(&draft.scopes, statement, launch);
+            groups.entry(class).or_default().push(statement);
         }
     }
     let mut batches = Vec::new();
@@ -121,33 +100,6 @@ fn is_between_calls(
     };
     let (behind, before) = (end(&nodes.before), end(&nodes.after));
     behind && before && length <= most
-}
-
-/// Returns the class of each statement's begin. Statements of one class are assumed to begin at the same time.
-pub(super) fn begin_classes(draft: &ReducedProblem<'_>) -> Vector<StatementId, u32> {
-    let (mut starts, mut ends) = (ValueNumbering::new(), ValueNumbering::new());
-    let count = draft.program.statements.len();
-    let (mut begins, mut over) = (Vector::filled(0, count), Vector::filled(0, count));
-    let mut levels = Vector::filled(0usize, count);
-    for &statement in draft.reach.topological() {
-        let before = &draft.reach.reduced()[statement];
-        levels[statement] = before.iter().map(|&id| levels[id] + 1).max().unwrap_or(0);
-        let last = before.iter().filter(|&&id| levels[id] + 1 == levels[statement]);
-        begins[statement] = starts.of(last.map(|&id| over[id]).collect::<BTreeSet<u32>>());
-        over[statement] = ends.of((begins[statement], alike(draft, statement)));
-    }
-    begins
-}
-
-fn alike<'a>(draft: &ReducedProblem<'a>, statement: StatementId) -> DurationKey<'a> {
-    if let Some(launch) = draft.launch(statement) {
-        let &Launch { kernel, grid, block, shared, ref work, .. } = launch;
-        return DurationKey::Launch { kernel, grid, block, shared, work };
-    }
-    if draft.program.statements[statement].kind.is_memory() {
-        return DurationKey::Nothing;
-    }
-    DurationKey::Other(draft.duration_classes.get(statement).copied().unwrap_or_default())
 }
 
 /// Makes batches from launches that begin at the same time.

@@ -97,6 +97,9 @@ pub enum BatchObstacle {
     Blocks,
     /// Their predecessors are not assumed to end at the same time.
     Begins,
+    /// Their device cannot hold all of them at once, and other devices wait for them separately; or such launches
+    /// precede them.
+    Devices,
     /// They are not assumed to take equally long, and they have different successors.
     Ends,
     /// Their grids differ, or a setter may change them, and they have too many blocks for flattening.

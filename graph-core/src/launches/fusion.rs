@@ -11,14 +11,16 @@
 //! - The other successors of members are on levels after it: they begin no later than it would end.
 //!
 //! So the level rises along every path that leaves a chain, and no path leads back: chains close no cycle. Nothing
-//! that runs concurrently with a chain has to wait for it.
+//! that runs concurrently with a chain has to wait for it. The turns of a device (`launches/begins.rs`) are levels,
+//! so a chain does not wait for the later turns of another device either.
 
+use super::begins::Begins;
 use super::decision::{Batch, Chain, Decision, FusionObstacle, OverlapFault};
 use super::launch::{BlockFootprint, Fusing, Launch};
 use super::levels::{LaunchLevel, LaunchLevels};
 use super::reduced_problem::{ContractedOrder, ReducedProblem};
 use super::stacks;
-use crate::index::Vector;
+use crate::index::{Vector, size};
 use crate::ir::{BufferId, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::coverage::{Region, blocks_are_disjoint};
@@ -66,13 +68,18 @@ pub(super) fn ordered(
     Reach::new(&preds).map(Some)
 }
 
-/// Returns the length of the longest path to each node.
-fn levels(reach: &Reach, nodes: &ContractedOrder) -> Vector<StatementId, usize> {
-    let mut levels = Vector::filled(0usize, reach.len());
+/// Returns the length of the longest path to each node, on which each turn of a device counts as a node.
+fn levels(reach: &Reach, nodes: &ContractedOrder, begins: &Begins) -> Vector<StatementId, usize> {
+    let (mut levels, mut turns) = (Vector::filled(0usize, reach.len()), Vector::filled(0, reach.len()));
+    for (statement, &turn) in begins.turn.enumerate() {
+        let node = nodes.of[statement];
+        turns[node] = turn.max(turns[node]);
+    }
     for &statement in reach.topological() {
         // All members of a batch have the same predecessors.
         let before = &reach.reduced()[statement];
-        levels[statement] = before.iter().map(|&id| levels[nodes.of[id]] + 1).max().unwrap_or(0);
+        let level = before.iter().map(|&id| levels[nodes.of[id]] + 1).max().unwrap_or(0);
+        levels[statement] = level + size(turns[nodes.of[statement]]);
     }
     levels
 }
@@ -93,7 +100,7 @@ impl<'d, 'a> ChainGrower<'d, 'a> {
     /// Starts without chains. In `reach`, the members of a batch must have equal neighbours.
     pub fn new(draft: &'d ReducedProblem<'a>, reach: &Reach, batches: &[Batch]) -> ChainGrower<'d, 'a> {
         let nodes = ContractedOrder::new(reach, batches);
-        let levels = levels(reach, &nodes);
+        let levels = levels(reach, &nodes, &draft.begins);
         let batched = batches.iter().flat_map(|batch| batch.members.iter().copied()).collect();
         ChainGrower { draft, nodes, levels, batched, taken: BTreeSet::new(), crowded: crowded(draft) }
     }

@@ -1,35 +1,14 @@
-//! The input of launch decisions: the order of a program, and that order with each batch contracted to one node.
+//! The order that launch decisions are made in, and that order with each batch contracted to one node.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use super::decision::{Allowed, Batch};
-use super::launch::Launch;
-use super::tuning::Tuning;
-use crate::index::{Vector, ids, narrow};
-use crate::ir::{Program, StatementId};
+use super::begins::Begins;
+use super::decision::Batch;
+use super::problem::LaunchProblem;
+use crate::index::{Vector, ids};
+use crate::ir::StatementId;
 use crate::reach::{Cycle, Reach};
 use crate::scopes::Scopes;
-
-/// The input of launch decisions.
-#[derive(Clone, Copy, Debug)]
-pub struct LaunchProblem<'a> {
-    /// The program.
-    pub program: &'a Program,
-    /// The order of the program.
-    pub edges: &'a [(StatementId, StatementId)],
-    /// The facts about each launch. `None` for other statements.
-    pub launches: &'a Vector<StatementId, Option<Launch>>,
-    /// Duration classes of statements that are not launches. Statements of one class are assumed to take equally
-    /// long.
-    pub duration_classes: &'a Vector<StatementId, u32>,
-    /// The allowed launch transformations.
-    pub allowed: Allowed,
-    /// The maximum number of members of a batch.
-    pub max_members: usize,
-    /// The device constants.
-    pub tuning: &'a Tuning,
-}
 
 /// A [`LaunchProblem`] with its reduced order.
 pub(crate) struct ReducedProblem<'a> {
@@ -40,6 +19,8 @@ pub(crate) struct ReducedProblem<'a> {
     pub followers: Vector<StatementId, Vec<StatementId>>,
     /// The conditional bodies.
     pub scopes: Scopes,
+    /// When the statements are assumed to begin.
+    pub begins: Begins,
 }
 
 impl<'a> Deref for ReducedProblem<'a> {
@@ -63,12 +44,8 @@ impl<'a> ReducedProblem<'a> {
             before.iter().for_each(|&before| followers[before].push(after));
         }
         let scopes = Scopes::new(program);
-        Ok(ReducedProblem { problem, reach, followers, scopes })
-    }
-
-    /// Returns the facts about a launch. `None` for other statements.
-    pub fn launch(&self, id: StatementId) -> Option<&'a Launch> {
-        self.launches.get(id)?.as_ref()
+        let begins = Begins::new(&problem, &reach, &scopes, true);
+        Ok(ReducedProblem { problem, reach, followers, scopes, begins })
     }
 }
 
@@ -110,19 +87,5 @@ impl ContractedOrder {
     pub fn previous(&self, node: StatementId) -> Option<StatementId> {
         let &[before] = self.before[node].as_slice() else { return None };
         (self.after[before].len() == 1).then_some(before)
-    }
-}
-
-/// Value numbering: equal keys get equal numbers.
-pub(crate) struct ValueNumbering<K>(BTreeMap<K, u32>);
-
-impl<K: Ord> ValueNumbering<K> {
-    pub fn new() -> ValueNumbering<K> {
-        ValueNumbering(BTreeMap::new())
-    }
-
-    pub fn of(&mut self, thing: K) -> u32 {
-        let next = narrow(self.0.len());
-        *self.0.entry(thing).or_insert(next)
     }
 }

@@ -2,14 +2,13 @@
 //! one chain, launch after launch, and waits for no other block.
 //!
 //! Chains are stacked if they begin at the same time, and either take equally long or are waited for by the same
-//! statements, like the members of a batch (`launches/batch.rs`). They begin on one level and have the same length.
+//! statements, like the members of a batch (`launches/batch.rs`). Their launches are on the same levels.
 //! Their predecessors are thus on levels before their first launches, and their successors on levels after their
 //! last launches, so stacks close no cycle either. Chains of a stack are unordered, so no block accesses what a
 //! block of another chain writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::batch::begin_classes;
 use super::blocks::{Blocks, MAX_GRID_BLOCKS};
 use super::decision::Chain;
 use super::launch::{Batching, Launch};
@@ -22,9 +21,9 @@ use crate::scopes::ScopeId;
 /// The maximum number of launches of a stack. Each of its launches gets edges to each launch of neighbouring nodes.
 const MAX_LAUNCHES: usize = 1 << 10;
 
-/// The properties that stacked chains share: the conditional body, the class of the begin, the level, the block,
+/// The properties that stacked chains share: the conditional body, the class of the begin, the levels, the block,
 /// true if they begin with a wait, and the kernels with their shared memory.
-type StackKey = (Option<ScopeId>, u32, usize, [u32; 3], bool, Vec<(KernelId, u32)>);
+type StackKey = (Option<ScopeId>, u32, Vec<usize>, [u32; 3], bool, Vec<(KernelId, u32)>);
 
 /// The grid of a chain, and the work of its launches.
 type ChainLength<'a> = ([u32; 3], Vec<&'a [u64]>);
@@ -46,10 +45,9 @@ pub(super) fn stacked(
     if draft.tuning.chains.stacked.is_none() || chains.len() < 2 {
         return chains;
     }
-    let begins = begin_classes(draft);
     let (mut done, mut groups) = (Vec::new(), BTreeMap::<StackKey, Vec<Chain>>::new());
     for chain in chains {
-        match key(draft, &begins, levels, &chain) {
+        match key(draft, levels, &chain) {
             Some(key) => groups.entry(key).or_default().push(chain),
             None => done.push(chain),
         }
@@ -88,18 +86,14 @@ pub(super) fn may_stack(launch: &Launch) -> bool {
 }
 
 /// Returns the key of a chain. `None` if it cannot be stacked.
-fn key(
-    draft: &ReducedProblem<'_>,
-    begins: &Vector<StatementId, u32>,
-    levels: &Vector<StatementId, usize>,
-    chain: &Chain,
-) -> Option<StackKey> {
+fn key(draft: &ReducedProblem<'_>, levels: &Vector<StatementId, usize>, chain: &Chain) -> Option<StackKey> {
     let first = chain.members[0];
     let head = draft.launch(first)?;
     let launches = chain.members.iter().map(|&member| draft.launch(member).filter(|l| may_stack(l)));
     let kernels = launches.map(|launch| launch.map(|launch| (launch.kernel, launch.shared)));
-    let body = draft.scopes.around(first);
-    Some((body, begins[first], levels[first], head.block, head.waits, kernels.collect::<Option<_>>()?))
+    let levels = chain.members.iter().map(|&member| levels[member]).collect();
+    let (body, begin) = (draft.scopes.around(first), draft.begins.class[first]);
+    Some((body, begin, levels, head.block, head.waits, kernels.collect::<Option<_>>()?))
 }
 
 /// Splits chains that begin at the same time into sets that also end at the same time, or that are waited for

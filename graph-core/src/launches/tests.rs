@@ -562,4 +562,5 @@ fn long_chains_are_fused_and_short_ones_are_batched() {
     assert_eq!([fused(false, 31), fused(false, 32)], [0, 8], "a quarter of others");
 }
 
+mod pipelines;
 mod side_by_side;

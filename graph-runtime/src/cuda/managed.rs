@@ -54,7 +54,7 @@ pub fn page_size() -> u64 {
     // SAFETY: the call only returns a number.
     let size = u64::try_from(unsafe { sysconf(PAGE_SIZE) }).ok();
     #[cfg(windows)]
-    let size = None;
+    let size: Option<u64> = None;
     size.filter(|size| size.is_power_of_two()).unwrap_or(4096)
 }
 

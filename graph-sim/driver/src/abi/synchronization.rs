@@ -3,7 +3,6 @@
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_int, c_uint};
-use std::os::fd::{FromRawFd, OwnedFd};
 
 use super::exec::update;
 use super::nodes::{add, set};
@@ -15,7 +14,7 @@ use crate::base::status::{Result, Status};
 use crate::base::types::*;
 use crate::call::driver_calls;
 use crate::state::operation::Operation;
-use crate::state::{Semaphore, state};
+use crate::state::{Descriptor, Semaphore, state};
 use crate::stream::enqueue;
 
 fn one(operation: c_uint, address: CUdeviceptr, value: u64, flags: c_uint) -> Result<Operation> {
@@ -41,8 +40,22 @@ fn import(p: &CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC) -> Result<Semaphore> {
     }
     state().current()?;
     // SAFETY: the descriptor is open, and the driver owns it from now on.
-    let descriptor = Some(unsafe { OwnedFd::from_raw_fd(fd) });
+    let descriptor = unsafe { owned(fd) };
     Ok(Semaphore { counts, value: 0, _descriptor: descriptor })
+}
+
+/// # Safety
+///
+/// The descriptor is open, and nothing else owns it.
+#[cfg(unix)]
+unsafe fn owned(fd: c_int) -> Option<Descriptor> {
+    // SAFETY: by the contract of this function.
+    Some(unsafe { std::os::fd::FromRawFd::from_raw_fd(fd) })
+}
+
+#[cfg(not(unix))]
+unsafe fn owned(_: c_int) -> Option<Descriptor> {
+    None
 }
 
 driver_calls! {

@@ -1,8 +1,8 @@
 //! The memory of the simulated devices: one address space, and a shadow byte for each byte.
 //!
-//! Invariants: allocations never overlap. Device addresses lie in `FIRST..LAST` of [`space`], where a 64-bit
-//! Linux process places no host mappings by itself. Device allocations have gaps between them, so that an access
-//! just after the end of one hits no other. Pinned and managed memory has the same address on host and devices.
+//! Invariants: allocations never overlap. Device addresses lie in `FIRST..LAST` of [`space`], above the addresses of a
+//! process. Device allocations have gaps between them, so that an access just after the end of one hits no other.
+//! Pinned and managed memory has the same address on host and devices.
 //!
 //! - [`space`]: the allocations by address
 //! - `backing`: the bytes of an allocation and their shadow

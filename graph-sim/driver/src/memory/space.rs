@@ -12,10 +12,11 @@ use crate::base::config::config;
 use crate::base::note::Note;
 use crate::base::status::{Result, Status};
 
-/// The first device address.
-pub const FIRST: u64 = 0x0010_0000_0000;
+/// The first device address. Processes have addresses of at most 48 bits unless they ask for more, on x86-64 47, and
+/// on some aarch64 kernels only 39.
+pub const FIRST: u64 = 0x0001_0000_0000_0000;
 /// The end of the device addresses.
-pub const LAST: u64 = 0x4f00_0000_0000;
+pub const LAST: u64 = 0x0001_4f00_0000_0000;
 /// The minimum gap between two allocations.
 const GAP: u64 = 64 << 10;
 /// The minimum alignment of allocations.

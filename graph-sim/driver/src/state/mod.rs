@@ -18,5 +18,5 @@ pub mod scopes;
 mod store;
 
 pub use current::{current_context, pop_context, push_context, set_current_context};
-pub use resource::{Context, Event, Pool, Semaphore, Stream, UserObject};
+pub use resource::{Context, Descriptor, Event, Pool, Semaphore, Stream, UserObject};
 pub use store::{State, state};

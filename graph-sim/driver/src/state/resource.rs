@@ -1,7 +1,6 @@
 //! Devices, contexts, streams, events, memory pools, semaphores and user objects.
 
 use std::collections::BTreeSet;
-use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use crate::base::status::Status;
@@ -41,13 +40,19 @@ impl Context {
     }
 }
 
+/// A file descriptor that the driver owns.
+#[cfg(unix)]
+pub type Descriptor = std::os::fd::OwnedFd;
+/// Other systems have no file descriptors.
+#[cfg(not(unix))]
+pub type Descriptor = std::convert::Infallible;
+
 /// A semaphore imported from another API.
 pub struct Semaphore {
     /// True for a timeline semaphore, whose value only rises. False for a binary one, whose value is 0 or 1.
     pub counts: bool,
     pub value: u64,
-    /// The file descriptor that the driver owns.
-    pub _descriptor: Option<OwnedFd>,
+    pub _descriptor: Option<Descriptor>,
 }
 
 impl Semaphore {
