@@ -28,6 +28,7 @@ mod managed_readers;
 mod managed_rules;
 mod module_variables;
 mod order_stress;
+mod passed_on;
 mod profile;
 mod proof;
 mod runtime_bad_input;

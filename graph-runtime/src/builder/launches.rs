@@ -317,9 +317,11 @@ impl Program {
         let site = StatementSite { place, name: "output" };
         let buffer = self.resolve_buffer(&site, buffer)?;
         let declared = &self.buffers[buffer];
-        if !matches!(declared.origin, Origin::Alloc(_)) {
-            let message =
-                format!("`{}` is an argument: only allocations of this graph leave it", declared.name);
+        if !declared.origin.is_owned() {
+            let message = format!(
+                "`{}` is borrowed: only allocations leave a graph, its own and those that it has taken over",
+                declared.name
+            );
             let help = "`copy` it into an allocation and return that";
             return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
         }

@@ -86,11 +86,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes an allocation an output, which each launch returns. Outputs are numbered in the order of these calls.
+    /// Makes an allocation an output, which each launch returns: one of this graph, or one that it has taken over.
+    /// Outputs are numbered in the order of these calls.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402); an argument of the function (CW001). The build reports a buffer
+    /// A handle of another builder (CW402); a borrowed argument of the function (CW001). The build reports a buffer
     /// that is already freed or returned (CW105), or never written (CW107).
     #[track_caller]
     pub fn output(&mut self, buffer: Handle) -> Result<()> {
