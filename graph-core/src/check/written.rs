@@ -94,8 +94,7 @@ impl<'o> Writes<'o> {
         let mut tracked: Vector<BufferId, bool> =
             buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
         ordered.source.regions.fresh.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
-        let mut written: Vector<BufferId, Coverage> =
-            buffers.iter().map(|_| Coverage::default()).collect();
+        let mut written: Vector<BufferId, Coverage> = buffers.iter().map(|_| Coverage::default()).collect();
         // After a choice, a name may denote a result of a call or else what was taken over.
         for (id, buffer) in buffers.enumerate().filter(|(_, buffer)| buffer.origin == Origin::Taken) {
             written[id].state.add(&ordered.bounds, DimId::from_u32(0), buffer.len, None);

@@ -78,7 +78,10 @@ impl Operands {
         let mut replaced = Vec::new();
         for ((_, old), (_, new)) in old.into_iter().zip(&self.taken_over) {
             if !Arc::ptr_eq(&old, new) {
-                self.slots.iter_mut().filter(|slot| Arc::ptr_eq(slot, &old)).for_each(|slot| *slot = new.clone());
+                self.slots
+                    .iter_mut()
+                    .filter(|slot| Arc::ptr_eq(slot, &old))
+                    .for_each(|slot| *slot = new.clone());
                 replaced.push(old);
             }
         }

@@ -292,8 +292,8 @@ impl OutputSlot {
         let live = match &mut state.live {
             Some(live) if live.holder == holder && !live.handed => live,
             live => {
-                let freed = live.as_ref().is_some_and(|live| live.holder != holder);
-                let reason = if freed { OutputFault::Freed } else { OutputFault::HasHandle };
+                let lives = live.as_ref().is_some_and(|live| live.holder == holder);
+                let reason = if lives { OutputFault::HasHandle } else { OutputFault::Freed };
                 return Err(Error::WrongOutput { at: self.at.clone(), reason });
             }
         };
