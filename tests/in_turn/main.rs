@@ -10,6 +10,7 @@ mod bounds_order;
 mod bounds_random;
 mod buffer_order;
 mod buffers;
+mod builder_calls;
 mod builder_meetings;
 mod code_cache;
 mod coverage;

@@ -42,7 +42,7 @@ impl Program {
         scalars
     }
 
-    /// Converts a scalar argument to the form that statements store.
+    /// Converts a scalar or a host value to the form that statements store.
     pub(super) fn scalar_source(
         &self,
         site: &StatementSite<'_>,
@@ -60,6 +60,7 @@ impl Program {
                 Ok(ArgumentSource::Size(size.clone()))
             }
             ArgumentValue::Value(value) => Ok(ArgumentSource::Value(value.clone())),
+            ArgumentValue::Host(value) => Ok(ArgumentSource::Host(value.clone())),
             ArgumentValue::Absent => {
                 Err(self.refuse(site, Code::CW401, "`None` stands for a value, and is no scalar", None))
             }

@@ -371,7 +371,8 @@ impl Program {
             ArgumentValue::Absent
             | ArgumentValue::Value(_)
             | ArgumentValue::Scalar(..)
-            | ArgumentValue::Size(_) => Ok(None),
+            | ArgumentValue::Size(_)
+            | ArgumentValue::Host(_) => Ok(None),
         }
     }
 
@@ -391,6 +392,7 @@ impl Program {
             ArgumentValue::Value(value) => value.text(),
             ArgumentValue::Scalar(_, id) => ProgramNames(&self.scalars, &self.buffers).scalar(*id).to_owned(),
             ArgumentValue::Size(size) => self.text(size),
+            ArgumentValue::Host(value) => value.text(),
         }
     }
 

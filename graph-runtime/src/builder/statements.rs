@@ -66,7 +66,8 @@ impl Builder<'_> {
     ///
     /// The function is named by the item that its macro generates beside it, `layer::layer {}`. Buffers are
     /// passed by reference, as to a launch. The bare handle of an allocation moves it into a parameter `[T;
-    /// len]`. Returns the allocations that the function returns.
+    /// len]`. A host value `&T`, such as an event, is passed as an `Arc`, which the exec shares. Returns the
+    /// allocations that the function returns.
     ///
     /// # Errors
     ///
