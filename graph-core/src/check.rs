@@ -242,15 +242,21 @@ fn check_ownership(
                 .help("return a copy: `copy` it into a second allocation"),
             );
         } else if let Some(free) = life.free.filter(|_| !used_after[buffer]) {
-            found.push(
-                Diagnostic::new(
-                    Code::CW105,
-                    DiagnosticSite::Output(index),
-                    format!("`{name}` is returned although it is freed"),
-                )
-                .note(format!("it is freed on line {}", ordered.line(free)))
-                .help("remove the `free`: the owner of the output frees it"),
-            );
+            let (done, note, help) = match ordered.taken_over_by(free) {
+                Some(call) => {
+                    let callee = &ordered.source.program.statements[call].name;
+                    let note =
+                        format!("`{callee}` on line {} takes ownership of `{name}`", ordered.line(call));
+                    ("handed over", note, format!("return what `{callee}` returns, or pass it a copy"))
+                }
+                None => {
+                    let note = format!("it is freed on line {}", ordered.line(free));
+                    ("freed", note, "remove the `free`: the owner of the output frees it".to_owned())
+                }
+            };
+            let message = format!("`{name}` is returned although it is {done}");
+            let diagnostic = Diagnostic::new(Code::CW105, DiagnosticSite::Output(index), message);
+            found.push(diagnostic.note(note).help(help));
         }
     }
 }
@@ -290,7 +296,7 @@ fn uses_after_free(
                 let line = ordered.line(call);
                 (
                     "handed over",
-                    format!("`{callee}` on line {line} takes ownership of `{name}`, and frees it"),
+                    format!("`{callee}` on line {line} takes ownership of `{name}`"),
                     format!("move the call of `{callee}` after the last use of `{name}`, or pass it a copy"),
                 )
             }

@@ -98,11 +98,12 @@ impl Flattened {
         self.scalars.position(|scalar| scalar.argument == argument && scalar.path == path)
     }
 
-    /// Returns true if the function has arguments that are host values.
+    /// Returns true if a function has arguments that are host values. Those of a builder's graph are given to the
+    /// functions that it calls.
     #[must_use]
     pub fn has_host_values(&self) -> bool {
-        let parameters = self.frames.iter().next().map(|outermost| outermost.table.parameters.iter());
-        parameters.is_some_and(|mut list| list.any(|one| matches!(one, Parameter::Host { .. })))
+        let mut parameters = self.frames.iter().flat_map(|frame| frame.table.parameters.iter());
+        parameters.any(|one| matches!(one, Parameter::Host { .. }))
     }
 
     /// Returns the range of an access in elements. The whole buffer if a setter may move it.

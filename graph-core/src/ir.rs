@@ -198,7 +198,7 @@ pub enum Origin {
         /// True if the graph may write it.
         mutable: bool,
     },
-    /// `[T; len]`: an allocation returned by another graph, which this graph frees.
+    /// `[T; len]`: an allocation returned by another graph, which this graph frees or returns.
     Taken,
     /// An array element or a record field. Not in flat programs.
     Part(ArgumentPartId),

@@ -63,7 +63,7 @@ pub fn sample(source: &LoweredProgram, shape: &FunctionShape<'_>) -> Sampled {
         assumed: Vec::new(),
         copies: 1,
         buffers: source.program.buffers.ids().collect(),
-        born: Vector::filled(false, source.program.buffers.len()),
+        born: source.program.buffers.iter().map(|buffer| buffer.origin == Origin::Taken).collect(),
         out: LoweredProgram {
             program: Program {
                 statements: Vector::new(),
@@ -98,7 +98,7 @@ struct Sampler<'s> {
     copies: usize,
     /// The buffer that each buffer of the templates currently denotes.
     buffers: Vector<BufferId, BufferId>,
-    /// The buffers of the templates that were allocated.
+    /// The buffers of the templates that were allocated or taken over.
     born: Vector<BufferId, bool>,
     out: LoweredProgram,
     templates: Vector<StatementId, StatementId>,

@@ -1,4 +1,4 @@
-//! An argument is returned: only allocations of the graph leave it.
+//! A borrowed argument is returned: only allocations leave a graph.
 
 use cuweave::prelude::*;
 

@@ -11,7 +11,7 @@ use super::ranges::{WrittenRange, WrittenRanges};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, DiagnosticSite};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, AccessId, BufferId, Mode, Origin, StatementId, StatementKind};
+use crate::ir::{Access, AccessId, BufferId, DimId, Mode, Origin, StatementId, StatementKind};
 use crate::order::{JoinedBuffer, Ordered, Region, Regions};
 
 /// A `&mut` access whose inferred mode is write.
@@ -63,7 +63,7 @@ pub(super) fn initialised(
         writes.ever_written[joined] |= writes.ever_written[buffer];
         writes.surely_written[joined] |= writes.surely_written[buffer];
     }
-    unwritten_outputs(ordered, &writes.ever_written, found);
+    writes.unwritten_outputs(found);
     writes.unsure_outputs(found);
     writes.fresh_arguments(found);
     writes.settled()
@@ -94,10 +94,15 @@ impl<'o> Writes<'o> {
         let mut tracked: Vector<BufferId, bool> =
             buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
         ordered.source.regions.fresh.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
+        let mut written: Vector<BufferId, Coverage> = buffers.iter().map(|_| Coverage::default()).collect();
+        // After a choice, a name may denote a result of a call or else what was taken over.
+        for (id, buffer) in buffers.enumerate().filter(|(_, buffer)| buffer.origin == Origin::Taken) {
+            written[id].state.add(&ordered.bounds, DimId::from_u32(0), buffer.len, None);
+        }
         Writes {
             ordered,
             lifetimes,
-            written: buffers.iter().map(|_| Coverage::default()).collect(),
+            written,
             ever_written: Vector::filled(false, buffers.len()),
             surely_written: Vector::filled(false, buffers.len()),
             tracked,
@@ -163,6 +168,23 @@ impl<'o> Writes<'o> {
         }
     }
 
+    /// Reports CW107 for outputs that are never written. What is taken over is written already.
+    fn unwritten_outputs(&self, found: &mut Vec<Diagnostic>) {
+        let ordered = self.ordered;
+        for (index, buffer) in outputs(ordered) {
+            if self.tracked[buffer] && !self.ever_written[buffer] {
+                let name = ordered.buffer_name(buffer);
+                let message = format!("`{name}` is returned, but nothing has written it");
+                let line = ordered.source.program.buffers[buffer].line;
+                found.push(
+                    Diagnostic::new(Code::CW107, DiagnosticSite::Output(index), message)
+                        .note(format!("it is allocated on line {line}"))
+                        .help("write it with a launch, `fill` or `copy`, or do not return it"),
+                );
+            }
+        }
+    }
+
     /// Reports CW107 for outputs that are written only in conditional bodies, which may not run.
     fn unsure_outputs(&self, found: &mut Vec<Diagnostic>) {
         let ordered = self.ordered;
@@ -207,21 +229,6 @@ fn outputs(ordered: &Ordered) -> impl Iterator<Item = (u32, BufferId)> {
     let first = |&(index, buffer): &(usize, &BufferId)| !outputs[..index].contains(buffer);
     let each = outputs.iter().enumerate().filter(first).map(|(index, &buffer)| (narrow(index), buffer));
     each.filter(|&(_, buffer)| !ordered.poisoned(buffer))
-}
-
-/// Reports CW107 for outputs that are never written.
-fn unwritten_outputs(ordered: &Ordered, ever_written: &Vector<BufferId, bool>, found: &mut Vec<Diagnostic>) {
-    for (index, buffer) in outputs(ordered) {
-        if !ever_written[buffer] {
-            let name = ordered.buffer_name(buffer);
-            let message = format!("`{name}` is returned, but nothing has written it");
-            found.push(
-                Diagnostic::new(Code::CW107, DiagnosticSite::Output(index), message)
-                    .note(format!("it is allocated on line {}", ordered.source.program.buffers[buffer].line))
-                    .help("write it with a launch, `fill` or `copy`, or do not return it"),
-            );
-        }
-    }
 }
 
 /// Returns true if some write to the range read by `at` is not ordered with it.

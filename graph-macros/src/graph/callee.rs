@@ -123,12 +123,16 @@ fn entered(expansion: &Expansion<'_>) -> TokenStream {
             ArgumentKind::Scalar(ty) => {
                 given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
             }
-            // Only the outermost function copies from and to the host. Calls from a builder support no
-            // records, lists or host values.
-            ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
-            | ArgumentKind::Host(_)
-            | ArgumentKind::Array(..)
-            | ArgumentKind::Part(_) => return TokenStream::new(),
+            ArgumentKind::Host(HostType { ty, kept: true, .. }) => {
+                given.push(quote!(let #value = #arguments.host::<#ty>(#at)?;));
+            }
+            ArgumentKind::Host(HostType { ty, resource: false, .. }) => {
+                given.push(quote!(let #value = &**#arguments.host::<#ty>(#at)?;));
+            }
+            // Calls from a builder support no records, lists or resources.
+            ArgumentKind::Host(_) | ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
+                return TokenStream::new();
+            }
             ArgumentKind::Buffer(BufferType { element, .. }) => {
                 given.push(quote!(#arguments.buffer::<#element>(#at)?;));
             }

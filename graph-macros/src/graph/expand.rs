@@ -307,7 +307,7 @@ impl Expansion<'_> {
     }
 
     /// Returns, for each argument, true if the function uses it. A buffer is used if a statement accesses
-    /// or frees it, a scalar if an expression mentions it.
+    /// or frees it or the function returns it, a scalar if an expression mentions it.
     fn used(&self) -> Vec<bool> {
         let (lowered, program) = (self.lowered, &self.lowered.source.program);
         // A faulty statement is dropped together with its uses of arguments: assume that all are used.
@@ -315,6 +315,7 @@ impl Expansion<'_> {
             return vec![true; self.signature.arguments.len()];
         }
         let mut accessed = Vector::filled(false, program.buffers.len());
+        program.outputs.iter().for_each(|&buffer| accessed[buffer] = true);
         for statement in program.statements.iter() {
             statement.accesses.iter().for_each(|access| accessed[access.buffer] = true);
             if let StatementKind::Free(buffer) = statement.kind {

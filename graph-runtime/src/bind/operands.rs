@@ -45,7 +45,7 @@ pub(crate) struct Operands {
     pub shared_buffers: SharedBuffers,
     /// True if a setter has bound a shared buffer that overlapped another operand at that time.
     pub exchanged: bool,
-    /// One slot for each output. A consumed buffer has the slot of the graph that made it.
+    /// One slot for each output. A consumed buffer that is returned has the slot of the graph that made it.
     pub slots: Vec<Arc<OutputSlot>>,
     /// The prefetches and discards that precede each launch.
     pub prologues: Prologues,
@@ -63,16 +63,29 @@ impl Operands {
         operands
     }
 
-    /// Updates what launches need. Must be called after a change of `count` operands, starting at `first`.
-    pub fn rebind(&mut self, first: usize, count: usize) {
+    /// Updates what launches need. Must be called after a change of `count` operands, starting at `first`. Returns the
+    /// slots of consumed arguments that the new operands replace.
+    pub fn rebind(&mut self, first: usize, count: usize) -> Vec<Arc<OutputSlot>> {
         self.shared_buffers.bind(first, &self.list[first..first + count]);
         let has_slot = |operand: &Operand| operand.slot.is_some();
         if self.taken_over.is_empty() && !self.list[first..first + count].iter().any(has_slot) {
-            return;
+            return Vec::new();
         }
         let taken = ids(self.list.len()).zip(&self.list);
-        self.taken_over =
+        let taken: Vec<(BufferId, Arc<OutputSlot>)> =
             taken.filter_map(|(buffer, operand)| Some((buffer, operand.slot.clone()?))).collect();
+        let old = std::mem::replace(&mut self.taken_over, taken);
+        let mut replaced = Vec::new();
+        for ((_, old), (_, new)) in old.into_iter().zip(&self.taken_over) {
+            if !Arc::ptr_eq(&old, new) {
+                self.slots
+                    .iter_mut()
+                    .filter(|slot| Arc::ptr_eq(slot, &old))
+                    .for_each(|slot| *slot = new.clone());
+                replaced.push(old);
+            }
+        }
+        replaced
     }
 
     /// Returns true if the exec has returned views of operands since the last launch.

@@ -7,6 +7,9 @@
 //! - live: launched. The drop of the `Output` frees it. If the `Output` is forgotten, the graph that made it
 //!   frees it before its next launch or when it is dropped;
 //! - ended: the next launch waits for the free, or for the launch of the graph that consumed it.
+//!
+//! A graph that consumes an allocation may return it. Its launch gives the same slot to a new `Output`, and the graph
+//! becomes its holder: the one that frees a forgotten allocation. The maker cannot be launched before the end.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_int;
@@ -68,7 +71,8 @@ struct OutputState {
 
 #[derive(Debug)]
 struct LiveAllocation {
-    /// The id of the graph that launched it. That graph may free the allocation if the handle is forgotten.
+    /// The id of the graph that made it or passed it on last. That graph may free the allocation if the handle is
+    /// forgotten.
     holder: u64,
     /// The stream in which it is freed, unless that stream is capturing.
     home: Arc<CudaStream>,
@@ -178,9 +182,10 @@ impl OutputSlot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if the graph that makes the output was dropped.
+    /// Returns true if the graph that makes the output was dropped, and no other graph has passed the output on.
     pub(crate) fn is_retired(&self) -> bool {
-        self.retired.load(Ordering::Relaxed)
+        let is_held = |live: &LiveAllocation| live.holder != self.maker;
+        self.retired.load(Ordering::Relaxed) && !self.state().live.as_ref().is_some_and(is_held)
     }
 
     /// Frees the allocation if the graph `holder` holds it. Must be called when that graph is dropped.
@@ -188,32 +193,23 @@ impl OutputSlot {
         if self.maker == holder {
             self.retired.store(true, Ordering::Relaxed);
         }
-        if self.holder() == Some(holder)
-            && let Err(failure) = self.free()
-        {
+        if let Err(failure) = self.free_if(|live| live.holder == holder) {
             record(&self.ctx, failure);
         }
     }
 
-    fn holder(&self) -> Option<u64> {
-        self.state().live.as_ref().map(|live| live.holder)
-    }
-
-    /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the stream wait for
+    /// Prepares a launch of the maker on `stream`: frees a forgotten allocation, and makes the stream wait for
     /// the end of the previous allocation.
-    pub(crate) fn prepare(&self, holder: u64, stream: &CudaStream) -> Result<()> {
-        match self.holder() {
-            None => {}
-            // The handle borrows the exec that is being launched, so it was forgotten.
-            Some(other) if other == holder => {
-                self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
-            }
-            Some(_) => {
-                let reason = OutputFault::StillLives;
-                return Err(Error::WrongOutput { at: self.at.clone(), reason });
-            }
-        }
+    pub(crate) fn prepare(&self, maker: u64, stream: &CudaStream) -> Result<()> {
+        // A handle of the maker borrows the exec that is being launched, so it was forgotten. An allocation that was
+        // passed on has no handle if nobody asked for it.
+        let freed = self.free_if(|live| live.holder == maker || !live.handed);
+        freed.map_err(|failure| Error::driver(failure, Some(self.at.clone())))?;
         let mut state = self.state();
+        if state.live.is_some() {
+            let reason = OutputFault::StillLives;
+            return Err(Error::WrongOutput { at: self.at.clone(), reason });
+        }
         if state.lost {
             self.driver.synchronize_context()?;
             state.lost = false;
@@ -230,16 +226,14 @@ impl OutputSlot {
 
     /// Frees the allocation of the last launch without returning a handle, if the graph `holder` holds it.
     pub(crate) fn discard(&self, holder: u64) -> Result<()> {
-        if self.holder() != Some(holder) {
-            return Ok(());
-        }
-        self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))
+        let freed = self.free_if(|live| live.holder == holder);
+        freed.map_err(|failure| Error::driver(failure, Some(self.at.clone())))
     }
 
-    /// Frees the live allocation, if any, after its launch and its uses.
-    fn free(&self) -> Outcome<()> {
+    /// Frees the live allocation, if there is one and `ended` returns true for it, after its launch and its uses.
+    fn free_if(&self, ended: impl Fn(&LiveAllocation) -> bool) -> Outcome<()> {
         let mut state = self.state();
-        let Some(live) = &state.live else { return Ok(()) };
+        let Some(live) = state.live.as_ref().filter(|live| ended(live)) else { return Ok(()) };
         let (driver, home) = (self.driver, Stream::from_cudarc(&live.home));
         let side;
         let (stream, held) = match driver.is_capturing(home) {
@@ -283,9 +277,11 @@ impl OutputSlot {
         state.uses.renew();
     }
 
-    /// Returns the handle of the allocation that the last launch made. Each launch has one handle.
+    /// Returns the handle of the allocation that the last launch of `holder` made or passed on. Each launch has one
+    /// handle.
     pub(crate) fn output<'e, T: 'static>(
         self: &'e Arc<OutputSlot>,
+        holder: u64,
         loops: &'e dyn IterationCounts,
     ) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.elements.type_id {
@@ -294,9 +290,10 @@ impl OutputSlot {
         let mut state = self.state();
         let state = &mut *state;
         let live = match &mut state.live {
-            Some(live) if !live.handed => live,
-            _ => {
-                let reason = OutputFault::HasHandle;
+            Some(live) if live.holder == holder && !live.handed => live,
+            live => {
+                let lives = live.as_ref().is_some_and(|live| live.holder == holder);
+                let reason = if lives { OutputFault::HasHandle } else { OutputFault::Freed };
                 return Err(Error::WrongOutput { at: self.at.clone(), reason });
             }
         };
@@ -389,9 +386,13 @@ impl OutputSlot {
 
 /// An allocation that a launch has made and that has left the graph: a device buffer.
 ///
-/// It borrows the exec that made it, so that exec cannot be launched again meanwhile. [`Output::iterations`] gives
+/// It borrows the exec that returned it, so that exec cannot be launched again meanwhile. [`Output::iterations`] gives
 /// what the exec could tell about the launch. When dropped, it is freed in stream order, after its uses in all
 /// streams.
+///
+/// A graph that takes an output over may return it: `h: [f32; n]` and `-> [f32; n]`. The new output is the same memory,
+/// so the exec that made it cannot be launched again before the new output has ended either. Such a launch fails with
+/// [`OutputFault::StillLives`].
 ///
 /// cudarc's copies and fills accept it and its views ([`Output::slice`]). A kernel that cudarc launches takes
 /// its address:
@@ -467,7 +468,7 @@ impl<T> Drop for Output<'_, T> {
         }
         let slot = self.slot;
         waits::enter(slot.driver, &slot.ctx);
-        if let Err(failure) = slot.free() {
+        if let Err(failure) = slot.free_if(|_| true) {
             // The allocation stays live, and its exec frees it before the next launch.
             record(&slot.ctx, failure);
         }

@@ -34,7 +34,7 @@ pub(crate) use arguments::devices::{
     Contexts, Peers, check_allocated, check_devices, check_same_devices, memory_device,
 };
 pub use arguments::given::{ArgumentReader, CalledItem, LaunchedItem};
-pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, ScalarValue};
+pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, ScalarValue, SharedValue};
 pub(crate) use arguments::recursion::check_recursion;
 pub(crate) use bounds::linear::LinearBounds;
 pub use calls::capture::CallCapture;

@@ -70,7 +70,8 @@ impl Program {
         for ((argument, parameter), name) in given.iter().zip(&callee.parameters).zip(&callee.arguments) {
             let text = self.argument_text_of(site, argument)?;
             let source = match (self.borrowed(site, argument)?, *parameter) {
-                (None, Parameter::Scalar(_)) => {
+                // The check of the call compares host values with their parameters.
+                (None, Parameter::Scalar(_) | Parameter::Host { .. }) => {
                     let source = self.scalar_source(site, argument)?;
                     let one = ArgumentSources { list: vec![source.clone()], texts: Vec::new() };
                     arguments.push(CallArgument::Scalar {
@@ -90,14 +91,8 @@ impl Program {
                     accesses.push(access);
                     ArgumentSource::Buffer(element, name)
                 }
-                (_, Parameter::Host { .. }) => {
-                    let message =
-                        format!("`{function}` takes a host value, `{name}`, and a builder has none");
-                    let help = "call it in a function of `#[graph]`";
-                    return Err(self.refuse(site, Code::CW001, &message, Some(help)));
-                }
-                (_, Parameter::Scalar(_) | Parameter::Buffer(_) | Parameter::Array(..))
-                | (_, Parameter::Part | Parameter::Buffers(_)) => {
+                (_, Parameter::Scalar(_) | Parameter::Host { .. } | Parameter::Buffer(_))
+                | (_, Parameter::Array(..) | Parameter::Part | Parameter::Buffers(_)) => {
                     return Err(self.scalar_misfit_error(site, argument, function, name));
                 }
             };
@@ -120,8 +115,11 @@ impl Program {
         let moved = mode.is_none() && origin == Origin::Taken;
         let lent = matches!(
             (mode, origin),
-            (Some(Mode::Read), Origin::Device { mutable: false })
-                | (Some(Mode::ReadWrite), Origin::Device { mutable: true })
+            (Some(Mode::Read), Origin::Device { mutable: false } | Origin::Pinned { mutable: false })
+                | (
+                    Some(Mode::ReadWrite),
+                    Origin::Device { mutable: true } | Origin::Pinned { mutable: true }
+                )
         );
         if !(moved || lent) {
             self.misfit_error(site, argument, site.name, parameter, declared_as(origin))?;
@@ -130,7 +128,10 @@ impl Program {
             return Err(self.rows_error(site));
         }
         let part = self.part(site, view)?;
-        self.check_device_memory(site, part.buffer, site.name)?;
+        match origin.is_pinned() {
+            true => self.check_pinned_memory(site, part.buffer, parameter)?,
+            false => self.check_device_memory(site, part.buffer, site.name)?,
+        }
         if moved && !part.whole {
             let text = self.argument_text(argument);
             let message = format!("`{text}`, a part of a buffer, cannot be handed over");
@@ -144,6 +145,20 @@ impl Program {
         let access =
             Access { buffer: part.buffer, mode, lo: part.lo, hi: part.hi, relied_on: false, rows: None };
         Ok((access, moved))
+    }
+
+    /// Checks that a buffer is pinned memory, for a parameter that is.
+    fn check_pinned_memory(&self, site: &StatementSite<'_>, buffer: BufferId, parameter: &str) -> Result<()> {
+        let declared = &self.buffers[buffer];
+        if declared.origin.is_pinned() {
+            return Ok(());
+        }
+        let (name, callee) = (&declared.name, site.name);
+        let message = format!(
+            "`{name}` is a device buffer, and the parameter `{parameter}` of `{callee}` is pinned host memory"
+        );
+        let help = "`copy` it to or from an argument of `pinned` or `pinned_mut`";
+        Err(self.refuse(site, Code::CW401, &message, Some(help)))
     }
 
     /// Declares the allocations that a call returns and adds the accesses that write them. `name` is the
@@ -205,7 +220,8 @@ impl Program {
             ArgumentValue::Absent
             | ArgumentValue::Value(_)
             | ArgumentValue::Scalar(..)
-            | ArgumentValue::Size(_) => drop(self.scalar_source(site, argument)?),
+            | ArgumentValue::Size(_)
+            | ArgumentValue::Host(_) => drop(self.scalar_source(site, argument)?),
         }
         Ok(self.argument_text(argument))
     }
@@ -216,7 +232,8 @@ fn declared_as(origin: Origin) -> &'static str {
         Origin::Device { mutable: false } => "`&[T; _]`",
         Origin::Device { mutable: true } => "`&mut [T; _]` or `&mut [MaybeUninit<T>; _]`",
         Origin::Taken => "`[T; _]`, which takes the bare handle of an allocation",
-        Origin::Pinned { .. } => "pinned memory",
+        Origin::Pinned { mutable: false } => "`&Pinned<[T; _]>`",
+        Origin::Pinned { mutable: true } => "`&mut Pinned<[T; _]>`",
         Origin::Alloc(_) | Origin::Part(_) => "a part of a record",
     }
 }

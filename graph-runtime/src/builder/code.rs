@@ -19,7 +19,7 @@ use cuweave_core::kind::{Stage, StatementKind, SyncOperation};
 use cuweave_core::table::{DecodedFunction, Table, TableHandle};
 
 use crate::bind::{Bound, Flag, FlagValue, HintVisitor, RangedHint, Semaphore};
-use crate::build::{ArgumentReader, Body, GivenArgument, Misfit, MisfitArgument, ScalarValue};
+use crate::build::{ArgumentReader, Body, GivenArgument, Misfit, MisfitArgument, ScalarValue, SharedValue};
 use crate::cuda::HostWork;
 use crate::error::{Error, Result, SourceLocation};
 use crate::exec::GraphFn;
@@ -41,6 +41,7 @@ pub(super) enum ArgumentSource {
     Value(ScalarValue),
     Scalar(ScalarId),
     Size(Size),
+    Host(SharedValue),
 }
 
 impl ArgumentSource {
@@ -54,6 +55,7 @@ impl ArgumentSource {
                 None => ScalarValue::computed(dim(1u8) / 0u8),
             }),
             ArgumentSource::Size(size) => GivenArgument::Value(ScalarValue::computed(size.value(scalars))),
+            ArgumentSource::Host(value) => GivenArgument::Host(value.clone()),
         }
     }
 }
@@ -64,7 +66,10 @@ impl ArgumentSource {
         match self {
             ArgumentSource::Scalar(id) => drop(scalars.insert(*id)),
             ArgumentSource::Size(size) => size.mentions(scalars),
-            ArgumentSource::Buffer(..) | ArgumentSource::Nothing | ArgumentSource::Value(_) => {}
+            ArgumentSource::Buffer(..)
+            | ArgumentSource::Nothing
+            | ArgumentSource::Value(_)
+            | ArgumentSource::Host(_) => {}
         }
     }
 }

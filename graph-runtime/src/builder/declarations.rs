@@ -242,7 +242,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Declares an argument `[T; len]`: the output of another graph.
-    /// [`Exec::launch_with`](super::Exec::launch_with) hands it over, and this graph frees it.
+    /// [`Exec::launch_with`](super::Exec::launch_with) hands it over. This graph frees it, or returns it by
+    /// [`output`](Builder::output).
     #[track_caller]
     pub fn taken<T: Storable>(&mut self, name: &str, len: impl ToSize, output: impl BindTaken<T>) -> Handle {
         self.argument(

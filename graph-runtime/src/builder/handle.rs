@@ -2,10 +2,11 @@
 //! index with the id of its builder. A `View` is a handle with nested ranges, which `program` resolves.
 
 use std::panic::Location;
+use std::sync::Arc;
 
 use cuweave_core::ir::Mode;
 
-use crate::build::ScalarValue;
+use crate::build::{ScalarValue, SharedValue};
 
 use super::size::{Scalar, Size, ToSize};
 
@@ -191,7 +192,7 @@ impl From<&Handle> for StatementRef {
     }
 }
 
-/// An argument of a launch or a call: a buffer or a scalar.
+/// An argument of a launch or a call: a buffer, a scalar or a host value.
 #[derive(Clone, Debug)]
 pub struct Argument(pub(super) ArgumentValue);
 
@@ -209,6 +210,8 @@ pub(super) enum ArgumentValue {
     Scalar(u64, cuweave_core::ids::ScalarId),
     /// An expression over scalars.
     Size(Size),
+    /// A host value.
+    Host(SharedValue),
 }
 
 impl Argument {
@@ -228,11 +231,12 @@ impl Argument {
 }
 
 /// An argument of a launch or a call: `&Handle`, `&mut Handle`, the same of a [`View`], a [`Scalar`], a
-/// [`Size`], a number or a `bool`. For other values use [`Argument::value`].
+/// [`Size`], a number or a `bool`. For other values use [`Argument::value`]. A called graph function that takes a host
+/// value `&T` gets an `Arc<T>`, which the exec shares.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an argument of a builder's launch or call",
     label = "an argument is `&b`, `&mut b` or `atomic(&mut b)`, a `Scalar`, a `Size`, a number or a `bool`",
-    note = "`Argument::value(value)` is an argument of any other type"
+    note = "`Argument::value(value)` is an argument of any other type, and an `Arc` a host value"
 )]
 pub trait ToArgument {
     /// Converts it to an argument.
@@ -273,6 +277,8 @@ arguments! {
     {T} &Scalar<T> => |scalar| Argument(ArgumentValue::Scalar(scalar.builder, scalar.id));
     {} Size => |size| Argument(ArgumentValue::Size(size));
     {} &Size => |size| Argument(ArgumentValue::Size(size.clone()));
+    {T: ?Sized + Send + Sync + 'static} Arc<T> => |value| Argument(ArgumentValue::Host(SharedValue::new(value)));
+    {T: ?Sized + Send + Sync + 'static} &Arc<T> => |value| value.clone().to_argument();
 }
 
 macro_rules! values {

@@ -42,7 +42,7 @@ impl Program {
         scalars
     }
 
-    /// Converts a scalar argument to the form that statements store.
+    /// Converts a scalar or a host value to the form that statements store.
     pub(super) fn scalar_source(
         &self,
         site: &StatementSite<'_>,
@@ -60,6 +60,7 @@ impl Program {
                 Ok(ArgumentSource::Size(size.clone()))
             }
             ArgumentValue::Value(value) => Ok(ArgumentSource::Value(value.clone())),
+            ArgumentValue::Host(value) => Ok(ArgumentSource::Host(value.clone())),
             ArgumentValue::Absent => {
                 Err(self.refuse(site, Code::CW401, "`None` stands for a value, and is no scalar", None))
             }
@@ -317,9 +318,11 @@ impl Program {
         let site = StatementSite { place, name: "output" };
         let buffer = self.resolve_buffer(&site, buffer)?;
         let declared = &self.buffers[buffer];
-        if !matches!(declared.origin, Origin::Alloc(_)) {
-            let message =
-                format!("`{}` is an argument: only allocations of this graph leave it", declared.name);
+        if !declared.origin.is_owned() {
+            let message = format!(
+                "`{}` is borrowed: only allocations leave a graph, its own and those that it has taken over",
+                declared.name
+            );
             let help = "`copy` it into an allocation and return that";
             return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
         }

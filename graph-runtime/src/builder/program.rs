@@ -377,7 +377,8 @@ impl Program {
             ArgumentValue::Absent
             | ArgumentValue::Value(_)
             | ArgumentValue::Scalar(..)
-            | ArgumentValue::Size(_) => Ok(None),
+            | ArgumentValue::Size(_)
+            | ArgumentValue::Host(_) => Ok(None),
         }
     }
 
@@ -397,6 +398,7 @@ impl Program {
             ArgumentValue::Value(value) => value.text(),
             ArgumentValue::Scalar(_, id) => ProgramNames(&self.scalars, &self.buffers).scalar(*id).to_owned(),
             ArgumentValue::Size(size) => self.text(size),
+            ArgumentValue::Host(value) => value.text(),
         }
     }
 

@@ -66,7 +66,8 @@ impl Builder<'_> {
     ///
     /// The function is named by the item that its macro generates beside it, `layer::layer {}`. Buffers are
     /// passed by reference, as to a launch. The bare handle of an allocation moves it into a parameter `[T;
-    /// len]`. Returns the allocations that the function returns.
+    /// len]`. A host value `&T`, such as an event, is passed as an `Arc`, which the exec shares. Returns the
+    /// allocations that the function returns.
     ///
     /// # Errors
     ///
@@ -86,11 +87,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Makes an allocation an output, which each launch returns. Outputs are numbered in the order of these calls.
+    /// Makes an allocation an output, which each launch returns: one of this graph, or one that it has taken over.
+    /// Outputs are numbered in the order of these calls.
     ///
     /// # Errors
     ///
-    /// A handle of another builder (CW402); an argument of the function (CW001). The build reports a buffer
+    /// A handle of another builder (CW402); a borrowed argument of the function (CW001). The build reports a buffer
     /// that is already freed or returned (CW105), or never written (CW107).
     #[track_caller]
     pub fn output(&mut self, buffer: Handle) -> Result<()> {

@@ -203,7 +203,7 @@ impl Core {
     /// Returns the handle of an output of the last launch.
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
-            Some(slot) => slot.output(self),
+            Some(slot) => slot.output(self.id, self),
             None => {
                 let function = self.definition.program().name.to_string();
                 Err(PlanFault::NoOutput { function, index }.into())

@@ -324,7 +324,8 @@ impl Core {
                 std::mem::replace(&mut core.operands.list[first + at], operand)
             })
             .collect();
-        core.operands.rebind(first, old.len());
+        // Frees what the last launch returned, if its handle was forgotten.
+        core.operands.rebind(first, old.len()).iter().for_each(|slot| slot.retire(core.id));
         Ok(old)
     }
 
@@ -484,17 +485,16 @@ impl Core {
         }
     }
 
-    /// Checks that taken-over operands keep their addresses. The driver cannot update or disable nodes that
-    /// free memory.
+    /// Checks that taken-over operands that the graph frees keep their addresses. The driver cannot update or disable
+    /// nodes that free memory.
     fn check_not_freed(&self, first: usize, new: &[Operand]) -> Result<()> {
-        let old = self.operands.list.iter().skip(first);
-        let mut moved =
-            (first..).zip(new.iter().zip(old)).filter(|(_, (new, old))| new.address != old.address);
-        match moved.find(|(_, (new, _))| new.kind == MemoryKind::Taken) {
+        let (program, old) = (self.definition.program(), self.operands.list.iter().skip(first));
+        let changed = (first..).map(BufferId::new).zip(new.iter().zip(old));
+        let mut moved = changed.filter(|(_, (new, old))| new.address != old.address);
+        match moved.find(|(at, (new, _))| new.kind == MemoryKind::Taken && !program.outputs.contains(at)) {
             None => Ok(()),
             Some((at, _)) => {
-                let at = at_buffer(self.definition.program(), BufferId::new(at));
-                Err(Error::BuildAgain { at, reason: SetterFault::Freed })
+                Err(Error::BuildAgain { at: at_buffer(program, at), reason: SetterFault::Freed })
             }
         }
     }

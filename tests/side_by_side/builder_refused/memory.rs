@@ -164,8 +164,8 @@ fn outputs_are_live_written_and_returned_once() {
         done,
         (
             line,
-            "CW001: `x` is an argument: only allocations of this graph leave it\n= help: `copy` it into an \
-             allocation and return that",
+            "CW001: `x` is borrowed: only allocations leave a graph, its own and those that it has taken over\n= help: \
+             `copy` it into an allocation and return that",
         ),
     );
 }

@@ -4,7 +4,6 @@
 //! Rebinding adds no node. Inside a loop or an arm, rebinding an outer name becomes an [`Item`], since the
 //! binding then changes by iteration.
 
-use cuweave_core::ir::Origin;
 use cuweave_core::structure::Item;
 use proc_macro2::Ident;
 use syn::{Attribute, Expr, ExprCall, Path};
@@ -147,8 +146,7 @@ fn rebindable(lowering: &mut Lowering<'_>, expr: &Expr) -> LowerResult<(Ident, V
     };
     let view = view_of(lowering, inner)?;
     let of_an_allocation = |view: &View, lowering: &Lowering<'_>| {
-        matches!(lowering.program.buffer(view.buffer).origin, Origin::Alloc(_))
-            && lowering.program.is_whole(view)
+        lowering.program.buffer(view.buffer).origin.is_owned() && lowering.program.is_whole(view)
     };
     match (name, view) {
         (Some(name), Some(view)) if of_an_allocation(&view, lowering) => Ok((name, view)),

@@ -1,6 +1,5 @@
-//! Lowers the tail of a body: the allocations that the graph returns.
+//! Lowers the tail of a body: the allocations that the graph returns, its own and those that it has taken over.
 
-use cuweave_core::ir::Origin;
 use syn::Expr;
 use syn::spanned::Spanned;
 
@@ -61,10 +60,11 @@ fn lower_output(lowering: &mut Lowering<'_>, name: &Expr, returned: &ReturnedBuf
         let _ = lowering.refuse(name, "only whole allocations leave a graph", help);
         return;
     };
-    if !matches!(lowering.program.buffer(view.buffer).origin, Origin::Alloc(_)) {
+    let buffer = lowering.program.buffer(view.buffer);
+    if !buffer.origin.is_owned() {
         let message = format!(
-            "`{}` is an argument: only allocations of this graph leave it",
-            lowering.program.buffer(view.buffer).name
+            "`{}` is borrowed: only allocations leave a graph, its own and those that it has taken over",
+            buffer.name
         );
         let _ = lowering.refuse(name, &message, "`copy` it into an allocation and return that");
         return;

@@ -6,6 +6,7 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
+use std::sync::Arc;
 
 use cuweave_core::index::narrow;
 use cuweave_core::table::TableHandle;
@@ -197,6 +198,33 @@ impl ScalarValue {
     }
 }
 
+/// A host value that the graph shares.
+#[derive(Clone)]
+pub struct SharedValue {
+    /// An `Arc` of the value.
+    value: Arc<dyn Any + Send + Sync>,
+    /// The name of the value's type.
+    ty: &'static str,
+}
+
+impl SharedValue {
+    /// Returns the value with its type erased.
+    pub fn new<T: ?Sized + Send + Sync + 'static>(value: Arc<T>) -> SharedValue {
+        SharedValue { value: Arc::new(value), ty: type_name::<T>() }
+    }
+
+    /// Returns the text for messages.
+    pub fn text(&self) -> String {
+        format!("Arc<{}>", self.ty)
+    }
+}
+
+impl fmt::Debug for SharedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedValue").field("type", &self.ty).finish_non_exhaustive()
+    }
+}
+
 /// An argument of a launch or a call.
 #[derive(Debug)]
 pub enum GivenArgument {
@@ -206,6 +234,8 @@ pub enum GivenArgument {
     Nothing,
     /// A scalar.
     Value(ScalarValue),
+    /// A host value.
+    Host(SharedValue),
 }
 
 /// The reason why an argument does not fit its parameter.
@@ -218,7 +248,7 @@ pub enum Misfit {
         /// The type of the buffer's elements.
         given: &'static str,
     },
-    /// A scalar is of another type.
+    /// A scalar or a host value is of another type.
     Scalar {
         /// The declared type.
         declared: &'static str,
@@ -234,7 +264,7 @@ pub enum Misfit {
     },
     /// An expression has no value.
     Fault(Fault),
-    /// A buffer where a scalar is declared, or a scalar where a buffer is declared.
+    /// A buffer, a scalar or a host value where one of the others is declared.
     Kind,
     /// The parameter has no argument.
     Missing,
@@ -303,7 +333,23 @@ impl<'g> ArgumentReader<'g> {
                 Ok(value) => Some(value),
                 Err(misfit) => self.refuse(index, misfit),
             },
-            Some(GivenArgument::Buffer(..) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
+            Some(GivenArgument::Buffer(..) | GivenArgument::Nothing | GivenArgument::Host(_)) => {
+                self.refuse(index, Misfit::Kind)
+            }
+            None => self.refuse(index, Misfit::Missing),
+        }
+    }
+
+    /// Returns argument `index` as a host value of type `T`. `None` if it does not fit.
+    pub fn host<T: ?Sized + 'static>(&mut self, index: usize) -> Option<&'g Arc<T>> {
+        match self.arguments.get(index) {
+            Some(GivenArgument::Host(SharedValue { value, ty })) => {
+                let misfit = Misfit::Scalar { declared: type_name::<T>(), given: ty };
+                (**value).downcast_ref().or_else(|| self.refuse(index, misfit))
+            }
+            Some(GivenArgument::Buffer(..) | GivenArgument::Nothing | GivenArgument::Value(_)) => {
+                self.refuse(index, Misfit::Kind)
+            }
             None => self.refuse(index, Misfit::Missing),
         }
     }
@@ -319,7 +365,9 @@ impl<'g> ArgumentReader<'g> {
                 let before = buffers.filter(|argument| matches!(argument, GivenArgument::Buffer(..))).count();
                 Some(TypedBuffer { access: narrow(before) })
             }
-            Some(GivenArgument::Value(_) | GivenArgument::Nothing) => self.refuse(index, Misfit::Kind),
+            Some(GivenArgument::Value(_) | GivenArgument::Nothing | GivenArgument::Host(_)) => {
+                self.refuse(index, Misfit::Kind)
+            }
             None => self.refuse(index, Misfit::Missing),
         }
     }
@@ -349,7 +397,8 @@ pub trait LaunchedItem: KernelItem {
 /// else can.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a graph function that can be called",
-    label = "a call takes the item of a graph function: `layer::layer {{}}`"
+    label = "a call takes the item of a graph function: `layer::layer {{}}`",
+    note = "a builder calls functions of scalars, buffers and host values `&T`, without records, lists and `&mut T`"
 )]
 pub trait CalledItem {
     /// Returns the function's table.

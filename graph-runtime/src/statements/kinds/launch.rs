@@ -184,6 +184,7 @@ impl Evaluator<'_> {
         let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
         access.mode == Mode::Write
             && self.program.outputs.contains(&access.buffer)
+            && matches!(self.program.buffers[access.buffer].origin, Origin::Alloc(_))
             && param.is_some_and(|param| param.checks_bits && !param.any_bits)
     }
 
