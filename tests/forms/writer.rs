@@ -160,6 +160,7 @@ impl Writer {
             after,
             on: None,
             device: Device::FIRST,
+            switchable: false,
         });
         self.does.push(does);
     }
