@@ -41,8 +41,10 @@ pub fn emit(
     let depth = depth(program, placed);
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
+    let mut list = draft.sorted()?;
+    order_around_switchable(&mut list, program);
     let mut operations = Operations {
-        list: draft.sorted()?,
+        list,
         operation_of: Vector::new(),
         memories: layout.memories,
         places: layout.places,
@@ -61,6 +63,27 @@ pub fn emit(
     };
     operations.index(program.statements.len());
     Ok(operations)
+}
+
+/// Adds edges around each switchable operation, from its predecessors to its successors: a disabled memset node orders
+/// nothing (benches/results/h200-2026-11-28/README.md).
+fn order_around_switchable(list: &mut Vector<OperationId, Operation>, program: &Program) {
+    let is_switchable =
+        |operation: &Operation| operation.sources.iter().any(|&id| program.statements[id].switchable);
+    if !program.statements.iter().any(|statement| statement.switchable) {
+        return;
+    }
+    for at in list.ids() {
+        let mut after = list[at].after.clone();
+        for &before in &list[at].after {
+            if is_switchable(&list[before]) {
+                after.extend_from_slice(&list[before].after);
+            }
+        }
+        after.sort_unstable();
+        after.dedup();
+        list[at].after = after;
+    }
 }
 
 /// Returns the length of the longest path of kernels, copies and fills.

@@ -90,6 +90,16 @@ fn every_combination_does_what_is_enabled() {
             let difference = exec.verify(&device.stream).expect("it is verified");
             assert!(difference.is_equal(), "{difference}");
         }
+        if round % 10 == 9 {
+            // Launches the graph, and then its nodes one by one.
+            exec.profile(&device.stream, 1).expect("it is profiled");
+            for _ in 0..2 {
+                expected.iter_mut().zip(ramp(N)).for_each(|(y, x)| *y += added(on, by, x));
+            }
+            if on[4] {
+                told.clone_from(&expected);
+            }
+        }
     }
 }
 

@@ -237,6 +237,9 @@ pub enum SwitchFault {
         /// The buffer.
         buffer: String,
     },
+    /// A fill, whose disabled node orders nothing.
+    #[error("is a `fill`, and a disabled one orders nothing: write `#[switchable]` before it")]
+    Fill,
     /// It sets a condition.
     #[error("sets `{condition}`, which has no value if nothing sets it")]
     #[non_exhaustive]

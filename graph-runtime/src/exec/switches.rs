@@ -1,8 +1,9 @@
 //! Switches statements off and on: disabled nodes of an exec do nothing.
 //!
-//! A disabled node still orders its successors after its predecessors, by full edges. What its statement would have
-//! written keeps its values, so these must be there. `#[switchable]` sees to both. A statement without the attribute can
-//! be switched if it happens to have such a node.
+//! A disabled kernel or copy still orders its successors after its predecessors, by full edges; a disabled memset node
+//! does not. What its statement would have written keeps its values, so these must be there. `#[switchable]` sees to
+//! both, with edges around the node. A launch or copy without the attribute can be switched if it happens to have a node
+//! of its own with full edges.
 
 use std::collections::BTreeSet;
 
@@ -99,6 +100,9 @@ impl Core {
         }
         if statement.switchable {
             return None;
+        }
+        if statement.kind == StatementKind::Fill(()) {
+            return Some(SwitchFault::Fill);
         }
         let written = statement.accesses.iter().find(|access| access.mode == Mode::Write);
         if let Some(access) = written {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 use cuweave_core::compile::Decided;
 use cuweave_core::index::Vector;
+use cuweave_core::ir::StatementId;
 use cuweave_core::operation::{BufferPlacement, MemoryId, Operation, OperationKind, Operations};
 use cuweave_core::picture::real;
 use cuweave_core::scopes::ScopeId;
@@ -51,11 +52,16 @@ pub(crate) struct LaunchTimes {
     pub of: Vec<OperationTime>,
 }
 
-/// Returns the plan of the same operations without programmatic edges. Adds free nodes for the memory that the
-/// profiled graph returns.
-fn serialised(plan: &Plan) -> Plan {
+/// Returns the plan of the same operations without programmatic edges, with no-op kernels in place of `disabled`
+/// statements. Adds free nodes for the memory that the profiled graph returns.
+fn serialised(plan: &Plan, disabled: &BTreeSet<StatementId>) -> Plan {
     let mut operations = (*plan.operations).clone();
     operations.overlapped = 0;
+    for operation in &mut operations.list {
+        if operation.sources.iter().any(|statement| disabled.contains(statement)) {
+            operation.kind = OperationKind::Hub;
+        }
+    }
     operations.list.iter_mut().for_each(|operation| operation.programmatic = None);
     let of_free = |operation: &Operation| match operation.kind {
         OperationKind::Free { memory } => Some(memory),
@@ -119,7 +125,7 @@ impl SerialGraph {
         operands: impl Iterator<Item = u64>,
     ) -> Result<SerialGraph> {
         let (driver, ctx) = (definition.driver, definition.ctx.clone());
-        let plan = serialised(&built.plan);
+        let plan = serialised(&built.plan, &built.state.disabled);
         let stamps = Stamps::new(definition, &plan.operations)?;
         let state = built.state.for_other_graph(&plan);
         let own =

@@ -29,6 +29,7 @@ pub struct ExecNode {
 }
 
 /// The shape of an instance. No update changes it.
+#[derive(Clone)]
 pub struct ExecShape {
     /// The predecessors of each node.
     pub predecessors: Vec<Vec<usize>>,
@@ -50,6 +51,7 @@ pub struct ExecShape {
 }
 
 /// A buffer that the program described.
+#[derive(Clone)]
 pub struct UsedBuffer {
     pub buffer: Buffer,
     /// The actors that use the buffer.
@@ -57,6 +59,17 @@ pub struct UsedBuffer {
 }
 
 impl ExecShape {
+    /// Returns the shape in which these nodes have no predecessors.
+    pub fn without_predecessors(&self, nodes: &[usize]) -> ExecShape {
+        let mut shape = ExecShape { precedence: OnceLock::new(), ..self.clone() };
+        for &node in nodes {
+            for predecessors in [&mut shape.predecessors, &mut shape.full, &mut shape.programmatic] {
+                predecessors[node].clear();
+            }
+        }
+        shape
+    }
+
     /// Returns a shape with full edges only, for tests.
     #[cfg(test)]
     pub fn with_full_edges(predecessors: Vec<Vec<usize>>, buffers: Vec<UsedBuffer>) -> Self {

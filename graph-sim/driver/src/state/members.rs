@@ -70,7 +70,7 @@ impl Members {
 }
 
 /// The actors of a launch: first the nodes by their numbers, then the members of batched nodes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Actors {
     nodes: usize,
     /// The node of each member.

@@ -180,6 +180,7 @@ impl Schedule {
 }
 
 /// The ancestors of each node, as bit rows.
+#[derive(Clone)]
 pub struct Precedence {
     words: usize,
     rows: Vec<u64>,

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::operation::ConditionalKind;
 
 /// A graph whose nodes run together.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scope {
     /// The scope's own nodes.
     pub nodes: Range<usize>,
@@ -30,7 +30,7 @@ pub struct ConditionalBody {
 }
 
 /// A conditional node.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ConditionalNode {
     pub kind: ConditionalKind,
     /// The bodies, as indices into [`Scopes::list`].
@@ -45,7 +45,7 @@ impl ConditionalNode {
 }
 
 /// The scopes of an instance.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Scopes {
     /// The scopes, each directly before those inside it. The first one is the graph.
     pub list: Vec<Scope>,
