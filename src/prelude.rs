@@ -112,8 +112,8 @@ pub fn free(buffer: impl InGraphFunctions) {
 ///   exec waits for the last launch, so a thread that drops one must not hold a lock that the function takes.
 /// - A panic ends the function but not the launch: later statements see the memory as the function left it. The
 ///   next call of the exec that can fail (`launch`, `synchronize`, a setter) returns the panic as an error.
-/// - A host value for the function is bound as an `Arc`, so that a forgotten exec keeps it alive. A graph
-///   function with such a value or with pinned memory cannot be called by other graph functions.
+/// - A host value for the function is bound as an `Arc`, so that a forgotten exec keeps it alive. A function that
+///   only passes it on to a call declares it as `&Arc<T>`.
 /// - The body of an `if`, `while` or `match` on a buffer cannot contain a host statement or a call of a
 ///   function with one.
 pub fn host<A>(arguments: impl InGraphFunctions, _function: A) {

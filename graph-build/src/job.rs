@@ -99,7 +99,7 @@ impl<'b> Job<'b> {
             if at > 0 {
                 target.set_extension(format!("{}.ptx", self.architectures[at]));
             }
-            let options = self.options(&self.architectures[at], file);
+            let options = self.options(&self.architectures[at], file, inputs);
             self.compile_unless_fresh(file, &options, &target, inputs, outcome)?;
             outcome.ptx_files.push(target);
         }
@@ -118,7 +118,7 @@ impl<'b> Job<'b> {
         Err(Error::Compile { files: self.failed, log })
     }
 
-    fn options(&self, architecture: &str, file: &Path) -> Vec<String> {
+    fn options(&self, architecture: &str, file: &Path, inputs: &[sources::Input]) -> Vec<String> {
         let mut options = vec![format!("--gpu-architecture={architecture}")];
         if self.line_info {
             options.push("--generate-line-info".to_owned());
@@ -129,6 +129,16 @@ impl<'b> Job<'b> {
         let folders = own.into_iter().chain(given).chain(self.headers.folders.iter().cloned());
         options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
         options.extend(self.build.options.iter().cloned());
+        // The compilers declare the functions of the device's runtime in relocatable code only.
+        let is_about_it =
+            |option: &String| option.contains("rdc") || option.contains("relocatable-device-code");
+        let decides = {
+            let name = b"cudaGraphSetConditional";
+            inputs.iter().any(|input| input.text.windows(name.len()).any(|part| part == name))
+        };
+        if decides && !options.iter().any(is_about_it) {
+            options.push("--relocatable-device-code=true".to_owned());
+        }
         options
     }
 

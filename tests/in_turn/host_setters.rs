@@ -31,7 +31,9 @@ fn is_recorded(event: &CudaEvent) -> bool {
 }
 
 /// What a host statement calls.
-struct Sink(Box<dyn Fn(&[u32]) + Send + Sync>);
+struct Sink(Box<Work>);
+
+type Work = dyn Fn(&[u32]) + Send + Sync;
 
 impl Sink {
     fn into_list(list: &Arc<Mutex<Vec<u32>>>) -> Arc<Sink> {

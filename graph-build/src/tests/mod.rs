@@ -244,6 +244,15 @@ fn defaults_and_what_changes_them() {
     assert_eq!(architecture(&build, named), "compute_89");
     assert_eq!(architecture(&build.clone().architecture("compute_90"), named), "compute_90");
 
+    let relocatable = |text: &str, build: &Build| {
+        folder.write("a.cu", text);
+        made(build, &[]).unwrap().matches("relocatable-device-code").count()
+    };
+    let sets = "// cudaGraphSetConditional(go, 1);";
+    assert_eq!([relocatable("", &build), relocatable(sets, &build)], [0, 1]);
+    assert_eq!(relocatable(sets, &build.clone().option("--relocatable-device-code=false")), 1);
+    folder.write("a.cu", "");
+
     let limited: &[_] = &[("CUWEAVE_PTX_VERSION", "8.7")];
     let error = made(&build, limited).unwrap_err().to_string();
     let first = "no compiler found emits PTX 8.7 or older, which a driver of CUDA 12.8 needs\n";
@@ -286,6 +295,12 @@ fn nvrtc_compiles() {
     let run = |file: &str| Build::new().files(file).compile_in(&folder.0, &folder.0, &environment);
     let ptx = fs::read_to_string(&run("kernels/a.cu").unwrap().ptx_files[0]).unwrap();
     assert!(ptx.contains(".entry k(") && ptx.contains(".loc"), "{ptx}");
+    folder.write(
+        "kernels/decides.cu",
+        "extern \"C\" __global__ void decides(cudaGraphConditionalHandle go) { cudaGraphSetConditional(go, 1); }",
+    );
+    let ptx = fs::read_to_string(&run("kernels/decides.cu").unwrap().ptx_files[0]).unwrap();
+    assert!(ptx.contains("cudaGraphSetConditional"), "{ptx}");
     let error = run("kernels/b.cu").err().unwrap().to_string();
     let expected = "error: identifier `nothing` is undefined\n --> kernels/b.cu:2:9\n  |\n\
                     2 |     x[0] = nothing;\n  |            ^^^^^^^\n\n`kernels/b.cu` does not compile";

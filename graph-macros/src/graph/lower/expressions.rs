@@ -88,8 +88,9 @@ impl Lowering<'_> {
     /// Returns the subject and the help for a buffer used as a scalar.
     fn buffer_as_scalar(&self, view: &View) -> (&'static str, String) {
         if let Some(name) = self.program.returning_call(view.buffer) {
+            let bound = self.program.buffer(view.buffer).base_name();
             let help = format!(
-                "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
+                "if `{name}` is an ordinary function of scalars, write the type: `let {bound}: u32 = {name}(..);`"
             );
             return ("an allocation that a call returns", help);
         }
