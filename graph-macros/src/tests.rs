@@ -134,6 +134,8 @@ fn a_graph_function_brings_itself_and_the_module_of_its_types() {
         "synchronize",
         "launches",
         "iterations",
+        "enable",
+        "is_enabled",
         "args",
         "args_mut",
         "into_args",
