@@ -33,8 +33,8 @@ pub use verification::*;
 /// The result of every fallible function of cuweave.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error of the runtime. `Display` and `Debug` both print its text, so that `main` can return it. Errors of driver
-/// calls have cudarc's [`DriverError`](cudarc::driver::DriverError) as [`source`](std::error::Error::source), which `?` converts:
+/// An error of the runtime. `Display` and `Debug` both print its text, so that `main` can return it. The source of an
+/// error of a driver call is cudarc's [`DriverError`](cudarc::driver::DriverError), which `?` converts:
 ///
 /// ```
 /// # use {cudarc::driver::{CudaContext, CudaSlice}, cuweave_runtime as cuweave, std::sync::Arc};

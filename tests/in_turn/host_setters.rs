@@ -30,7 +30,7 @@ fn is_recorded(event: &CudaEvent) -> bool {
     event.elapsed_ms(event).is_ok()
 }
 
-/// What a host statement calls.
+/// The function that a host statement calls.
 struct Sink(Box<Work>);
 
 type Work = dyn Fn(&[u32]) + Send + Sync;

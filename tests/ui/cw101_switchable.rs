@@ -1,4 +1,4 @@
-//! What a switchable statement writes must be written before it.
+//! The elements that a switchable statement writes must be written before it.
 
 use cuweave::prelude::*;
 

@@ -1,8 +1,8 @@
 //! Checks kernel declarations against their PTX (CW301 to CW308).
 //!
 //! Input: a module and the declarations of kernels and variables. Output: all findings at once, and per kernel the
-//! proofs and the assumed parts ([`CheckedKernel`]). The sizes of non-primitive types are unknown here; [`CheckedKernel::layout`] has the
-//! sizes in the PTX, which rustc compares.
+//! proofs and the assumed parts ([`CheckedKernel`]). The sizes of non-primitive types are unknown here;
+//! [`CheckedKernel::layout`] has the sizes in the PTX, which rustc compares.
 
 mod check;
 mod conditions;

@@ -327,9 +327,9 @@ pub(super) struct BuilderCode {
     pub symbols: Vector<ScalarId, SourceLocation>,
 }
 
-/// What a setter gave a statement.
+/// The event or the function that a setter gave a statement.
 #[derive(Clone)]
-pub(super) enum HostValue {
+pub(super) enum ReplacedValue {
     Event(Arc<CudaEvent>),
     Function(HostWork),
 }
@@ -339,7 +339,7 @@ pub struct Args<'a> {
     pub(super) code: Arc<BuilderCode>,
     pub(super) scalars: Vec<ScalarValue>,
     /// The host values of statements that setters have changed.
-    pub(super) set: BTreeMap<StatementId, HostValue>,
+    pub(super) set: BTreeMap<StatementId, ReplacedValue>,
     pub(super) buffers: Vec<ArgumentBinding<'a>>,
     /// The index, among the program's buffers, of each handle's buffer.
     pub(super) ids: Vec<u32>,
@@ -360,7 +360,7 @@ impl fmt::Debug for Args<'_> {
 pub struct Values<'v> {
     code: &'v BuilderCode,
     scalars: &'v [ScalarValue],
-    set: &'v BTreeMap<StatementId, HostValue>,
+    set: &'v BTreeMap<StatementId, ReplacedValue>,
 }
 
 impl fmt::Debug for Values<'_> {
@@ -373,7 +373,7 @@ impl<'v> Values<'v> {
     /// Returns the event of a statement that was built with `built`.
     fn event(self, statement: StatementId, built: &'v CudaEvent) -> &'v CudaEvent {
         match self.set.get(&statement) {
-            Some(HostValue::Event(set)) => set,
+            Some(ReplacedValue::Event(set)) => set,
             _ => built,
         }
     }
@@ -412,7 +412,7 @@ impl Body for Values<'_> {
             StatementKind::Condition(_) | StatementKind::Join(_) => Ok(()),
             StatementKind::Host(work) => {
                 let work = match self.set.get(&id) {
-                    Some(HostValue::Function(set)) => set,
+                    Some(ReplacedValue::Function(set)) => set,
                     _ => work,
                 };
                 evaluation.host_work(work.clone());

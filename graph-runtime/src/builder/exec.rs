@@ -21,7 +21,7 @@ use crate::token::Token;
 use cuweave_inspect::Profile;
 
 use super::bound::{Bindable, Storable};
-use super::code::{Args, BuilderStage, HostValue};
+use super::code::{Args, BuilderStage, ReplacedValue};
 use super::events::HostFunction;
 use super::handle::{CallSite, Handle, Statement};
 use super::messages;
@@ -226,7 +226,7 @@ impl<'a> Exec<'a> {
             let help = "give the statement that `record` or `wait` returned";
             return Err(messages::refused(&at, Code::CW001, "the statement has no event", &[], Some(help)));
         }
-        self.set_host_value(id, HostValue::Event(event.bind_kept()))
+        self.set_host_value(id, ReplacedValue::Event(event.bind_kept()))
     }
 
     /// Sets the function of a statement of [`host`](super::Builder::host), which gets the same buffers. The exec keeps
@@ -266,7 +266,7 @@ impl<'a> Exec<'a> {
             };
             return Err(messages::refused(&at, Code::CW001, message, &[], Some(help)));
         }
-        self.set_host_value(id, HostValue::Function(given.work))
+        self.set_host_value(id, ReplacedValue::Function(given.work))
     }
 
     /// Returns a statement of the graph and its kind.
@@ -284,7 +284,7 @@ impl<'a> Exec<'a> {
         }
     }
 
-    fn set_host_value(&mut self, id: StatementId, value: HostValue) -> Result<()> {
+    fn set_host_value(&mut self, id: StatementId, value: ReplacedValue) -> Result<()> {
         let old = self.core.args.set.insert(id, value);
         let done = self.core.reevaluate(id);
         match (done, old) {

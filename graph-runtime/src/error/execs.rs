@@ -177,7 +177,7 @@ pub enum ProfileFault {
 #[non_exhaustive]
 pub enum LoopFault {
     /// No bounded loop has this name.
-    #[error("no bounded loop is called `{name}`: {}", listed(.known))]
+    #[error("no bounded loop is called `{name}`: {}", listed(.known, "it has none", "those with a limit are"))]
     #[non_exhaustive]
     Unknown {
         /// The name.
@@ -203,7 +203,10 @@ pub enum LoopFault {
 #[non_exhaustive]
 pub enum SwitchFault {
     /// No statement has this name.
-    #[error("has no statement `{name}`: {}", switches(.known))]
+    #[error(
+        "has no statement `{name}`: {}",
+        listed(.known, "none has `#[switchable]`", "those with `#[switchable]` are")
+    )]
     #[non_exhaustive]
     Unknown {
         /// The name.
@@ -228,7 +231,7 @@ pub enum SwitchFault {
     /// It is in the body of a condition.
     #[error("stands in a body that the device decides about")]
     InBody,
-    /// What it writes holds nothing if it does not run.
+    /// A buffer that it writes may hold nothing if it does not run.
     #[error(
         "may be the first to write `{buffer}`: write `#[switchable]` before it, and fill `{buffer}` before that"
     )]
@@ -254,20 +257,12 @@ pub enum SwitchFault {
     Merged,
 }
 
-fn switches(names: &[String]) -> String {
+fn listed(names: &[String], none: &str, some: &str) -> String {
     if names.is_empty() {
-        return "none has `#[switchable]`".to_owned();
-    }
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("those with `#[switchable]` are {}", names.join(", "))
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() {
-        return "it has none".to_owned();
+        return none.to_owned();
     }
     let names: BTreeSet<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("those with a limit are {}", Vec::from_iter(names).join(", "))
+    format!("{some} {}", Vec::from_iter(names).join(", "))
 }
 
 impl SetterFault {

@@ -1,9 +1,9 @@
 //! Switches statements off and on: disabled nodes of an exec do nothing.
 //!
 //! A disabled kernel or copy still orders its successors after its predecessors, by full edges; a disabled memset node
-//! does not. What its statement would have written keeps its values, so these must be there. `#[switchable]` sees to
-//! both, with edges around the node. A launch or copy without the attribute can be switched if it happens to have a node
-//! of its own with full edges.
+//! does not. The elements that its statement would have written keep their values, so these must be there.
+//! `#[switchable]` sees to both, with edges around the node. A launch or copy without the attribute can be switched if
+//! it happens to have a node of its own with full edges.
 
 use std::collections::BTreeSet;
 
@@ -50,8 +50,8 @@ impl Core {
         Ok(!statements.iter().any(|statement| self.built.state.disabled.contains(statement)))
     }
 
-    /// Returns the statements with this name: one of the source, in all iterations of its loops. A name without the lines
-    /// and indices of calls stands for all of these.
+    /// Returns the statements with this name: one of the source, in all iterations of its loops. A name without the
+    /// lines and indices of calls stands for all of these.
     fn called(&self, name: &str) -> Result<Vec<StatementId>> {
         let (program, flat) = (self.definition.program(), &self.definition.flat);
         let is_meant = |own: &str| {

@@ -61,8 +61,8 @@ fn serialised(plan: &Plan, disabled: &BTreeSet<StatementId>) -> Plan {
         if operation.sources.iter().any(|statement| disabled.contains(statement)) {
             operation.kind = OperationKind::Hub;
         }
+        operation.programmatic = None;
     }
-    operations.list.iter_mut().for_each(|operation| operation.programmatic = None);
     let of_free = |operation: &Operation| match operation.kind {
         OperationKind::Free { memory } => Some(memory),
         _ => None,
