@@ -104,6 +104,25 @@ fn every_combination_does_what_is_enabled() {
 }
 
 #[test]
+fn pictures_show_switches_and_their_state() {
+    let device = device();
+    let (x, y) = (device.upload(&ramp(N)), device.zeros::<f32>(N));
+    let seen = pinned(&device.ctx, &[0.0f32; N]);
+    let graph = steps(&device.ctx, N as u32, 2.0, x, y, seen).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let count = |picture: &str, word: &str| picture.matches(word).count();
+    let (dot, svg) = (exec.dot(), exec.svg());
+    assert_eq!([count(&dot, "switchable"), count(&dot, "disabled")], [5, 0], "{dot}");
+    assert!(count(&svg, "switchable") >= 5 && !svg.contains("disabled"), "{svg}");
+    exec.enable("clear", false).expect("it is switched");
+    let (dot, svg) = (exec.dot(), exec.svg());
+    assert_eq!([count(&dot, "switchable"), count(&dot, "disabled")], [4, 1], "{dot}");
+    assert!(svg.contains("disabled"), "{svg}");
+    let page = exec.page().expect("it is drawn");
+    assert!(page.contains("memset, disabled") || page.contains("fill, disabled"), "{page}");
+}
+
+#[test]
 fn switchable_launches_have_nodes_and_full_edges_of_their_own() {
     let device = device();
     let (x, y) = (device.upload(&ramp(N)), device.zeros::<f32>(N));

@@ -60,6 +60,7 @@ fn node(scene: &Scene<'_>, operation: &Operation) -> String {
         });
     }
     lines.dedup();
+    lines.extend(scene.switch(operation).map(str::to_owned));
     if operation.sources.len() > MAX_MEMBERS {
         lines.push(format!("and {} more", operation.sources.len() - MAX_MEMBERS));
     }

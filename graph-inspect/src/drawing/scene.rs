@@ -1,5 +1,7 @@
 //! The nodes, edges and bodies of a picture.
 
+use std::collections::BTreeSet;
+
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId, StatementKind};
 use cuweave_core::operation::{Operation, OperationId, OperationKind, Operations};
@@ -19,6 +21,8 @@ pub struct PictureInput<'g> {
     pub operations: &'g Operations,
     /// The values of lengths and bounds.
     pub dims: &'g Vector<DimId, u64>,
+    /// The statements that are disabled.
+    pub disabled: &'g BTreeSet<StatementId>,
 }
 
 #[derive(Clone, Debug)]
@@ -42,12 +46,13 @@ pub(super) struct Scene<'g> {
     pub bodies: Vector<OperationId, Option<ScopeId>>,
     /// True if there are nodes on several devices.
     pub several_devices: bool,
+    disabled: &'g BTreeSet<StatementId>,
 }
 
 impl<'g> Scene<'g> {
     /// O(nodes + edges + accesses).
     pub fn new(pictured: &PictureInput<'g>, scopes: &'g Scopes) -> Scene<'g> {
-        let PictureInput { program, operations, dims } = *pictured;
+        let PictureInput { program, operations, dims, disabled } = *pictured;
         let reasons = Reasons::new(program, operations, dims, scopes);
         let edges = operations.list.enumerate().flat_map(|(to, operation)| {
             let reasons = &reasons;
@@ -61,7 +66,16 @@ impl<'g> Scene<'g> {
         let edges = edges.collect();
         let bodies = operations.list.iter().map(|operation| operations.body_of(scopes, operation)).collect();
         let several_devices = operations.devices() > 1;
-        Scene { program, operations, scopes, reasons, edges, bodies, several_devices }
+        Scene { program, operations, scopes, reasons, edges, bodies, several_devices, disabled }
+    }
+
+    /// Returns the word for a node that `enable` switches: its state. `None` for other nodes.
+    pub fn switch(&self, operation: &Operation) -> Option<&'static str> {
+        let [source] = operation.sources[..] else { return None };
+        if self.disabled.contains(&source) {
+            return Some("disabled");
+        }
+        self.program.statements[source].switchable.then_some("switchable")
     }
 
     /// Returns the kind of a node.
