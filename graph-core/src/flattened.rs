@@ -15,7 +15,7 @@ use crate::index::{Index, Vector};
 use crate::ir::{Access, BufferId, DimId, Program, StatementId, StatementKind, Text};
 use crate::settable_bounds::SettableBounds;
 use crate::structure::{Argument, ArgumentPart, PathStep};
-use crate::table::{DecodedFunction, Parameter, Scalar};
+use crate::table::{DecodedFunction, Parameter, Scalar, Setting};
 
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
@@ -24,7 +24,8 @@ pub struct Flattened {
     pub written: Arc<Program>,
     /// The program, ordered and checked.
     pub checked: Arc<Checked>,
-    /// The values of the lengths and bounds that no setter changes; 0 for the others.
+    /// The values of the bounds that no setter changes, and the lengths for the largest values of sizes; 0 for the
+    /// others.
     pub sizes: Vector<DimId, u64>,
     /// The bounds that setters change.
     pub moves: SettableBounds,
@@ -79,7 +80,9 @@ impl Flattened {
         };
         // The scalars of records change no bounds.
         for (scalar, declared) in scalars.enumerate_mut().filter(|(_, declared)| declared.path.is_empty()) {
-            declared.fixed |= fixed.contains_key(&scalar);
+            if fixed.contains_key(&scalar) {
+                declared.setting = Setting::Fixed;
+            }
             if !moves.of[scalar].is_empty() {
                 moves.split_statements(checked.program(), scalar, &declared.statements);
                 declared.statements.extend_from_slice(&moves.of[scalar].follow);
@@ -255,8 +258,12 @@ impl ScalarReach<'_> {
     /// Returns a scalar with everything that it reaches, also through arguments of calls, and the reason if it has
     /// no setter. O(statements).
     fn scalar(&self, of: NamedScalar) -> (Scalar, Option<FixedReason>) {
-        let NamedScalar { name, line, argument, path } = of;
         let ScalarReach { instances, frames } = self;
+        let NamedScalar { name, line, argument, path } = of;
+        let outermost = &frames[FrameId::OUTERMOST].table.scalars;
+        let is_size = outermost.iter().any(|scalar| {
+            scalar.setting == Setting::Size && scalar.argument == argument && scalar.path == path
+        });
         let mut targets: Vector<FrameId, Vec<ScalarPath>> = Vector::with_capacity(frames.len());
         let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
         for frame in *frames {
@@ -278,7 +285,10 @@ impl ScalarReach<'_> {
                 in_a_record && structure.leaf_scalars.iter().any(|mentioned| mentioned.contains(scalar))
             };
             let captured = frame.table.capture().is_some();
-            let keeps = |scalar: &ScalarId| captured || declared[*scalar].fixed;
+            let keeps = |scalar: &ScalarId| {
+                let setting = declared[*scalar].setting;
+                captured || setting.is_fixed() && !(is_size && setting == Setting::Rising)
+            };
             let reason = || fixed::of_frame(captured, id, instances);
             let kept = scalars.iter().any(keeps).then(reason);
             kept.or_else(|| scalars.iter().any(in_bounds).then_some(FixedReason::Record))
@@ -306,7 +316,11 @@ impl ScalarReach<'_> {
             argument,
             path,
             line,
-            fixed: kept.is_some(),
+            setting: match (kept, is_size) {
+                (Some(_), _) => Setting::Fixed,
+                (None, true) => Setting::Size,
+                (None, false) => Setting::Free,
+            },
             leaf: None,
             statements: list(|templates| &templates.statements),
             grids: list(|templates| &templates.grids),

@@ -7,13 +7,13 @@
 use std::collections::BTreeSet;
 
 use crate::expand::symbols::{Symbol, SymbolDefinition};
-use crate::expand::{ExpansionPoint, Expressions, Formula, Frame, FrameId, SettableBound};
+use crate::expand::{DimValue, ExpansionPoint, Expressions, Formula, Frame, FrameId, SettableBound};
 use crate::ids::ScalarId;
 use crate::index::{Index, Vector, size};
-use crate::ir::{DimId, Program, StatementId};
+use crate::ir::{BufferId, DimId, Program, StatementId};
 use crate::location::{SourceLocation, at_statement};
 use crate::operation::{AccessTarget, AccessTargetId, Operations};
-use crate::table::BoundOp;
+use crate::table::{BoundOp, Scalar};
 use cuweave_ptx::poly::Poly;
 
 /// The bounds of a flat program that setters change.
@@ -39,6 +39,8 @@ pub struct SetterEffects {
     /// Accesses, each as its statement and index.
     pub accesses: Vec<(StatementId, usize)>,
     views: Vec<usize>,
+    /// The buffers whose lengths change.
+    pub buffers: Vec<BufferId>,
     /// Statements to re-evaluate, ascending: their configuration, arguments or value mention the scalar, or one of
     /// their accesses changes its length.
     pub evaluated: Vec<StatementId>,
@@ -131,7 +133,35 @@ impl SettableBounds {
                 .into_iter()
                 .for_each(|scalar| of[scalar].views.push(index));
         }
+        for (buffer, declared) in program.buffers.enumerate() {
+            scalars(&[declared.len]).into_iter().for_each(|scalar| of[scalar].buffers.push(buffer));
+        }
         SettableBounds { symbols, bounds, at, accesses, of }
+    }
+
+    /// Returns everything that the setters of several scalars change together. O(what they change).
+    #[must_use]
+    pub fn union(&self, scalars: &Vector<ScalarId, Scalar>, of: &[ScalarId]) -> SetterEffects {
+        fn union<T: Ord + Copy>(lists: impl Iterator<Item = Vec<T>>) -> Vec<T> {
+            let all: BTreeSet<T> = lists.flatten().collect();
+            all.into_iter().collect()
+        }
+        let each = || of.iter().map(|&scalar| &self.of[scalar]);
+        let evaluated = union(of.iter().map(|&scalar| match self.of[scalar].is_empty() {
+            true => scalars[scalar].statements.clone(),
+            false => self.of[scalar].evaluated.clone(),
+        }));
+        let mut follow = union(each().map(|one| one.follow.clone()));
+        follow.retain(|statement| evaluated.binary_search(statement).is_err());
+        SetterEffects {
+            symbols: union(each().map(|one| one.symbols.clone())),
+            bounds: union(each().map(|one| one.bounds.clone())),
+            accesses: union(each().map(|one| one.accesses.clone())),
+            views: union(each().map(|one| one.views.clone())),
+            buffers: union(each().map(|one| one.buffers.clone())),
+            evaluated,
+            follow,
+        }
     }
 
     /// Splits the statements that a setter reaches into those to re-evaluate and those whose addresses change.
@@ -209,13 +239,21 @@ impl SettableBounds {
         symbols: &[u64],
     ) -> Result<BoundUpdate, E::Error> {
         let mut shift = BoundUpdate::default();
+        let mut now = symbols.to_vec();
+        for &symbol in &moved.symbols {
+            now[symbol] = self.symbol(symbol, expressions, frames, &now)?;
+            shift.symbols.push((symbol, now[symbol]));
+        }
+        let of = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
         for &bound in &moved.bounds {
             let SettableBound { dim, formula, .. } = &self.bounds[bound].0;
             let value = match formula {
                 Formula::Code { frame, dim, loop_values, lengths } => {
                     let at = ExpansionPoint { frames, frame: *frame, loop_values };
                     let mut length = |op: BoundOp| {
-                        lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
+                        let (_, number) = lengths.iter().find(|(known, _)| *known == op)?;
+                        let value = number.poly.value(&of).and_then(|value| u64::try_from(value).ok());
+                        Some(DimValue { value: value.unwrap_or(number.value), ..number.clone() })
                     };
                     expressions.value(at, *dim, &mut length)?
                 }
@@ -223,13 +261,7 @@ impl SettableBounds {
             };
             shift.dims.push((*dim, value));
         }
-        let mut now = symbols.to_vec();
-        for &symbol in &moved.symbols {
-            now[symbol] = self.symbol(symbol, expressions, frames, &now)?;
-            shift.symbols.push((symbol, now[symbol]));
-        }
         for (&bound, &(_, value)) in moved.bounds.iter().zip(&shift.dims) {
-            let of = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
             let (SettableBound { formula, .. }, poly) = &self.bounds[bound];
             // A range that ends at the largest number is in no buffer; the range check rejects it.
             if value != u64::MAX && poly.value(&of) != Some(i128::from(value)) {

@@ -32,6 +32,8 @@ pub struct Structure {
     pub leaf_variables: Vector<LeafId, Vec<VariableId>>,
     /// Arguments with `#[at_least(n)]`: name, value or length, and its minimum.
     pub at_least: Vec<(Text, DimId, u64)>,
+    /// Arguments with `#[at_most(n)]`: name, value, and its maximum.
+    pub at_most: Vec<(Text, DimId, DimId)>,
     /// The scalar arguments that each leaf of the bounds mentions.
     pub leaf_scalars: Vector<LeafId, Vec<ScalarId>>,
 }

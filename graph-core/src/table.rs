@@ -21,7 +21,7 @@ mod types;
 
 pub use format::encode;
 pub use nesting::distinguish_calls;
-pub use types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar};
+pub use types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar, Setting};
 
 /// The static of a graph function.
 #[derive(Debug)]

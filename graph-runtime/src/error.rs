@@ -117,21 +117,21 @@ pub enum Error {
         /// Its value.
         needed: u64,
     },
-    /// A range is out of bounds of its buffer.
-    #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is out of range for its {len} elements")]
+    /// A range is out of bounds of its buffer, or the value of a size is out of its range.
+    #[error("{}", parts::out_of_range(at, buffer, range, *lo, *hi, *len))]
     #[non_exhaustive]
     Range {
-        /// The statement.
+        /// The statement, or the argument.
         at: Box<SourceLocation>,
-        /// The buffer.
+        /// The buffer. Empty for a size.
         buffer: String,
-        /// The range's text.
+        /// The range's text. For a size, that of `#[at_most(..)]`.
         range: String,
-        /// The first element.
+        /// The first element, or the smallest value.
         lo: u64,
-        /// One past the last.
+        /// One past the last element, or the largest value.
         hi: u64,
-        /// The buffer's length.
+        /// The buffer's length, or the value.
         len: u64,
     },
     /// A nested view is out of bounds of its outer view.

@@ -95,8 +95,8 @@ pub mod private {
         count as __count, describe_records, is_given,
     };
     pub use crate::build::{
-        ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Sets, change_next_plan,
-        change_next_rules, change_next_tables,
+        ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Rises, Sets,
+        change_next_plan, change_next_rules, change_next_tables,
     };
     pub use crate::context::is_simulated;
     pub use crate::cuda::{
@@ -106,8 +106,8 @@ pub mod private {
     pub use crate::error::{Error, Result};
     pub use crate::exec::{
         ArgumentMut, ArgumentPath, Element, ElementMut, Exec, ExecArgument, ExecCore, Generated, Graph,
-        GraphFn, ListElement, RecordField, Settable, build, build_on, dump, limit_verified_pieces,
-        operations, read_back,
+        GraphFn, ListElement, PendingEdit, RecordField, Settable, SizeSlot, SizeValue, build, build_on, dump,
+        limit_verified_pieces, operations, read_back,
     };
     pub use crate::kernels::item::{
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,

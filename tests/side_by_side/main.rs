@@ -43,6 +43,7 @@ mod report_lines;
 mod required_blocks;
 mod rounded;
 mod runtime_load;
+mod sizes;
 mod stacked;
 mod structure;
 mod switches;

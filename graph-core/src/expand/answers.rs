@@ -247,6 +247,15 @@ pub enum ExpansionFault {
         /// The actual value or length.
         value: u64,
     },
+    /// An argument is greater than its `#[at_most(n)]`.
+    AtMost {
+        /// The argument.
+        argument: String,
+        /// The maximum value.
+        most: u64,
+        /// The actual value.
+        value: u64,
+    },
     /// A name would denote a buffer of another length or element type.
     Unlike {
         /// The name.

@@ -32,8 +32,15 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// Checks `#[at_least(n)]`.
+    /// Checks `#[at_least(n)]` and `#[at_most(n)]`.
     pub(super) fn at_least(&mut self, scope: &FunctionScope) -> Result<(), A::Error> {
+        for (name, value, most) in &scope.table.structure.at_most {
+            let (value, most) = (self.number(scope, *value)?.value, self.number(scope, *most)?.value);
+            if value > most {
+                let refusal = ExpansionFault::AtMost { argument: name.to_string(), most, value };
+                return Err(self.refuse(scope, None, refusal));
+            }
+        }
         for (name, dim, least) in &scope.table.structure.at_least {
             let value = self.number(scope, *dim)?.value;
             if value < *least {

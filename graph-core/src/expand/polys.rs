@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::{DimId, StatementKind};
-use crate::table::BoundOp;
+use crate::table::{BoundOp, Setting};
 use cuweave_ptx::poly::Poly;
 
 use super::answers::{DimValue, ExpansionPoint, Frame, FrameId};
@@ -14,6 +14,11 @@ use super::expressions::Expressions;
 use super::fixed::{self, FixedReason, FixedScalars};
 use super::symbols::{Symbol, SymbolDefinition, Symbols, any};
 use super::{Expanded, Formula};
+
+/// Returns true if a scalar of the outermost function is a size.
+fn is_size(frames: &Vector<FrameId, Frame>, scalar: ScalarId) -> bool {
+    frames[FrameId::OUTERMOST].table.scalars[scalar].setting == Setting::Size
+}
 
 /// The largest coefficient of a bound's polynomial. Sums of a few such numbers fit into 128 bits.
 const MAX_COEFFICIENT: i128 = 1 << 100;
@@ -40,9 +45,9 @@ impl Symbols {
                 }
                 BoundOp::Length(_) | BoundOp::Extent(_) => length(op).map(|number| {
                     // A name may denote buffers of different lengths. Scalars that lengths depend on are therefore
-                    // fixed.
+                    // fixed, except sizes.
                     let scalars = self.scalars(&number.poly);
-                    self.fixed.extend(scalars);
+                    self.fixed.extend(scalars.into_iter().filter(|&scalar| !is_size(at.frames, scalar)));
                     number.poly
                 }),
                 BoundOp::Add | BoundOp::Sub | BoundOp::Mul | BoundOp::Div | BoundOp::Rem => {
@@ -179,24 +184,29 @@ impl Symbols {
         let mut found = FixedScalars::new();
         for frame in frames.ids() {
             let table = &frames[frame].table;
-            for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| scalar.fixed) {
-                let roots = &self.roots(frames, frame)[scalar];
+            for (scalar, declared) in table.scalars.enumerate().filter(|(_, one)| one.setting.is_fixed()) {
+                let roots = self.roots(frames, frame)[scalar].iter().copied();
+                let may_rise =
+                    |root: &ScalarId| declared.setting == Setting::Rising && is_size(frames, *root);
+                let roots: Vec<ScalarId> = roots.filter(|root| !may_rise(root)).collect();
                 if !roots.is_empty() {
                     let reason = fixed::of_frame(table.capture().is_some(), frame, instances);
-                    fixed::add(&mut found, roots.iter().copied(), reason);
+                    fixed::add(&mut found, roots, reason);
                 }
             }
         }
         fixed::add(&mut found, self.fixed.iter().copied(), FixedReason::Structure);
         let program = &source.program;
-        let mut moved_by = |dim: DimId, reason| {
-            let poly = &source.polys[dim];
-            if poly.as_constant().is_none() {
-                fixed::add(&mut found, self.scalars(poly), reason);
-            }
+        let of_dim = |dim: DimId| match source.polys[dim].as_constant() {
+            Some(_) => BTreeSet::new(),
+            None => self.scalars(&source.polys[dim]),
         };
-        let lengths = program.buffers.iter().map(|buffer| buffer.len).chain(program.options.budget);
-        lengths.for_each(|dim| moved_by(dim, FixedReason::Structure));
+        for buffer in program.buffers.iter() {
+            let scalars = of_dim(buffer.len).into_iter().filter(|&scalar| !is_size(frames, scalar));
+            fixed::add(&mut found, scalars, FixedReason::Structure);
+        }
+        let mut moved_by = |dim: DimId, reason| fixed::add(&mut found, of_dim(dim), reason);
+        program.options.budget.into_iter().for_each(|dim| moved_by(dim, FixedReason::Structure));
         // The driver changes neither the rows nor the place of a pitched copy or fill.
         for (id, statement) in program.statements.enumerate() {
             for (access, rows) in statement.accesses.iter().filter_map(|access| Some((access, access.rows?)))

@@ -82,7 +82,7 @@ impl Symbols {
             match &frames[frame].call {
                 None => {
                     // Scalars of records keep the values of the build.
-                    let settable = |scalar: &Scalar| !scalar.fixed && scalar.path.is_empty();
+                    let settable = |scalar: &Scalar| !scalar.setting.is_fixed() && scalar.path.is_empty();
                     for (scalar, _) in table.scalars.enumerate().filter(|(_, scalar)| settable(scalar)) {
                         roots[scalar].insert(scalar);
                     }
@@ -104,7 +104,7 @@ impl Symbols {
 /// Returns true if a scalar with a setter reaches a bound or a call of a function.
 #[must_use]
 pub fn any(table: &DecodedFunction) -> bool {
-    let settable = |scalar: &ScalarId| !table.scalars[*scalar].fixed;
+    let settable = |scalar: &ScalarId| !table.scalars[*scalar].setting.is_fixed();
     let structure = &table.structure;
     let arguments = structure.calls.iter().flat_map(|call| &call.arguments);
     structure.leaf_scalars.iter().flatten().any(settable)

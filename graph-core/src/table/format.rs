@@ -10,7 +10,7 @@ use crate::ir::{
 };
 
 use super::bytes::{Reader, Writer};
-use super::types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar};
+use super::types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar, Setting};
 
 /// Encodes a function.
 pub fn encode(printed: &PrintedFunction<'_>) -> Vec<u8> {
@@ -50,7 +50,12 @@ pub fn encode(printed: &PrintedFunction<'_>) -> Vec<u8> {
         writer.id(scalar.argument);
         writer.list(scalar.path.iter(), |writer, field| writer.text(field));
         writer.number(scalar.line);
-        writer.number(u32::from(scalar.fixed));
+        writer.number(match scalar.setting {
+            Setting::Free => 0,
+            Setting::Rising => 1,
+            Setting::Fixed => 2,
+            Setting::Size => 3,
+        });
         writer.ids(scalar.leaf.as_slice());
         for statements in [&scalar.statements, &scalar.grids, &scalar.blocks] {
             writer.ids(statements);
@@ -205,7 +210,13 @@ impl DecodedFunction {
                 argument: reader.id()?,
                 path: reader.list(Reader::text)?,
                 line: reader.number()?,
-                fixed: reader.number()? != 0,
+                setting: match reader.number()? {
+                    0 => Setting::Free,
+                    1 => Setting::Rising,
+                    2 => Setting::Fixed,
+                    3 => Setting::Size,
+                    _ => return None,
+                },
                 leaf: reader.ids()?.first().copied(),
                 statements: reader.ids()?,
                 grids: reader.ids()?,

@@ -45,6 +45,11 @@ impl<'p> Writer<'p> {
             writer.id(*dim);
             writer.long(*least);
         });
+        self.list(structure.at_most.iter(), |writer, (name, value, most)| {
+            writer.text(name);
+            writer.id(*value);
+            writer.id(*most);
+        });
         self.list(structure.leaf_scalars.iter(), |writer, list| writer.ids(list));
     }
 
@@ -184,6 +189,7 @@ impl Reader {
             returned: self.list(|reader| Some((reader.id()?, reader.id()?, reader.id()?)))?,
             leaf_variables: self.list(Reader::ids)?.into(),
             at_least: self.list(|reader| Some((reader.text()?, reader.id()?, reader.long()?)))?,
+            at_most: self.list(|reader| Some((reader.text()?, reader.id()?, reader.id()?)))?,
             leaf_scalars: self.list(Reader::ids)?.into(),
         })
     }

@@ -79,8 +79,8 @@ pub struct Scalar {
     pub path: Vec<Text>,
     /// The line of its declaration.
     pub line: u32,
-    /// True if a length, a loop, a choice or the budget depends on it, so that it cannot be set.
-    pub fixed: bool,
+    /// What may change it after the build.
+    pub setting: Setting,
     /// The leaf of the bounds that is this scalar, if there is one.
     pub leaf: Option<LeafId>,
     /// The statements whose configuration, arguments or value mention it.
@@ -92,6 +92,27 @@ pub struct Scalar {
     pub grids: Vec<StatementId>,
     /// The launches whose block size or dynamic shared memory may mention it.
     pub blocks: Vec<StatementId>,
+}
+
+/// What may change a scalar after the build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// A setter: neither a length nor the structure depends on it.
+    Free,
+    /// Nothing, unless the caller passes a size: lengths depend on it, and rise with it.
+    Rising,
+    /// Nothing: a length, a loop, a choice or the budget depends on it.
+    Fixed,
+    /// A setter, within its range: it has `#[at_most(n)]`.
+    Size,
+}
+
+impl Setting {
+    /// Returns true if a scalar of the outermost function has no setter.
+    #[must_use]
+    pub fn is_fixed(self) -> bool {
+        matches!(self, Setting::Rising | Setting::Fixed)
+    }
 }
 
 /// A function to print.

@@ -3,8 +3,8 @@
 
 use cuweave_core::codes::Code;
 use cuweave_ptx::nearest::nearest;
-use syn::Attribute;
 use syn::spanned::Spanned;
+use syn::{Attribute, Expr};
 
 use super::hints::MemoryHints;
 use crate::report::Report;
@@ -27,7 +27,7 @@ const ATTRIBUTE_HELP: [(&str, &str); 9] = [
     ),
     ("access", "it belongs on an `alloc`"),
     ("switchable", "it belongs on a launch, `fill` or `copy`"),
-    ("at_most", "it belongs on a `while` that the device decides"),
+    ("at_most", "it belongs on a `while` that the device decides, or on a scalar argument of the function"),
     ("at_least", "it stands on an argument of the function, a scalar or a list"),
     ("advise", ON_AN_ARGUMENT),
     ("prefetch", ON_AN_ARGUMENT),
@@ -108,20 +108,41 @@ impl StatementAttributes {
     }
 }
 
-/// Returns an argument's lint levels, the number in its `#[at_least(n)]`, and its hints. Other attributes
-/// are reported because generated code would drop them.
-pub fn parse_argument_attributes(
-    attributes: &[Attribute],
-    report: &mut Report,
-) -> (Vec<Attribute>, Option<u64>, MemoryHints) {
-    let (least, others): (Vec<Attribute>, Vec<Attribute>) =
-        attributes.iter().cloned().partition(|attribute| attribute.path().is_ident("at_least"));
+/// The attributes of an argument.
+pub struct ArgumentAttributes {
+    pub levels: Vec<Attribute>,
+    /// The number in `#[at_least(n)]`.
+    pub at_least: Option<u64>,
+    /// The expression in `#[at_most(n)]`, which makes a scalar a size.
+    pub at_most: Option<Expr>,
+    pub hints: MemoryHints,
+}
+
+/// Parses an argument's attributes. Those of no meaning there are reported because generated code would drop them.
+pub fn parse_argument_attributes(attributes: &[Attribute], report: &mut Report) -> ArgumentAttributes {
+    let (limits, others): (Vec<Attribute>, Vec<Attribute>) = attributes
+        .iter()
+        .cloned()
+        .partition(|attribute| ["at_least", "at_most"].iter().any(|name| attribute.path().is_ident(name)));
     let (hints, others): (Vec<Attribute>, Vec<Attribute>) =
         others.into_iter().partition(MemoryHints::is_hint);
-    let mut number = None;
-    for attribute in least {
+    let (mut at_least, mut at_most) = (None, None);
+    for attribute in limits {
+        if attribute.path().is_ident("at_most") {
+            match attribute.parse_args::<Expr>() {
+                Ok(most) => at_most = Some(most),
+                Err(_) => report.error(
+                    attribute.span(),
+                    Code::CW001,
+                    "`#[at_most(n)]` takes a number",
+                    &[],
+                    Some("write `#[at_most(4096)]` or `#[at_most(max)]` on a scalar that lengths depend on"),
+                ),
+            }
+            continue;
+        }
         match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
-            Ok(least) => number = Some(least),
+            Ok(least) => at_least = Some(least),
             Err(_) => report.error(
                 attribute.span(),
                 Code::CW001,
@@ -131,11 +152,12 @@ pub fn parse_argument_attributes(
             ),
         }
     }
-    (
-        StatementAttributes::parse(&others, AllowedAttributes::Nothing, report).levels,
-        number,
-        MemoryHints::parse(&hints, report),
-    )
+    ArgumentAttributes {
+        levels: StatementAttributes::parse(&others, AllowedAttributes::Nothing, report).levels,
+        at_least,
+        at_most,
+        hints: MemoryHints::parse(&hints, report),
+    }
 }
 
 /// Returns the attributes and the hints of a record's field. Other attributes of the language have no

@@ -379,7 +379,7 @@ impl Expansion<'_> {
                 _ => quote!(#name: &self.#name),
             }
         });
-        let described = self.described();
+        let (described, sizes) = (self.described(), self.size_slots());
         let (bounds, hints) = self.hints(&scalars);
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, &self.steps, &self.setters, false);
@@ -415,6 +415,7 @@ impl Expansion<'_> {
                 }
 
                 #described
+                #sizes
                 #hints
             }
             #body

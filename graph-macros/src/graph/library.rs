@@ -158,6 +158,7 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> CallDeclaration
                     levels: Vec::new(),
                     kind,
                     at_least: None,
+                    at_most: None,
                     hints: Default::default(),
                 });
                 ParameterSource::Argument(arguments.len() - 1)
@@ -221,7 +222,8 @@ impl CallDeclaration<'_> {
         let module = self.module();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let (leaf_chunks, leaf) = steps.leaves(name, &known, &self.types);
-        let kept = || Setter { fixed: Some("a library call keeps its value".to_owned()), passed: Vec::new() };
+        let kept =
+            || Setter { fixed: Some("a library call keeps its value".to_owned()), ..Setter::default() };
         let setters = self.signature.numbered().map(|_| kept()).collect();
         let generic = !self.types.is_empty();
         let table = table::table(lowered, &self.signature, &steps, &setters, generic);

@@ -65,7 +65,7 @@ use after::report_unknown_statement;
 use arguments::lower_arguments;
 pub use lowered::Lowered;
 use lowering::Lowering;
-pub use names::{collect_names, collect_record_scalars, wrap_indices};
+pub use names::{ExprNames, collect_names, collect_record_scalars, wrap_indices};
 pub use numbers::{expression, indices_in};
 use statements::lower_body;
 pub use syntax::{LaunchArgument, StatementSyntax};

@@ -17,6 +17,7 @@ impl Expansion<'_> {
     pub(super) fn methods(&self) -> TokenStream {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
+        let (edit, edit_setters) = (self.edit(), self.edit_setters());
         let parts = self.parts();
         let turns = self.turns();
         let arguments = self.signature.arguments.iter().enumerate();
@@ -33,10 +34,12 @@ impl Expansion<'_> {
             impl<'a> #name::Exec<'a> {
                 #launch
                 #(#setters)*
+                #edit
                 #parts
                 #turns
                 #common
             }
+            #edit_setters
         }
     }
 
@@ -88,7 +91,7 @@ impl Expansion<'_> {
         let (value, bound) = (&argument.name, argument.bound_value());
         let scalar = self.signature.numbered().find(|known| known.argument.name == *value)?.number;
         let (index, bounds) = (scalar.index(), setter_bounds(self, scalar));
-        let is_fixed = self.setters[scalar].fixed.is_some();
+        let is_fixed = self.setters[scalar].reason().is_some();
         // A value that is borrowed for the whole life of the exec cannot be replaced.
         let (ty, method) = match &argument.kind {
             ArgumentKind::Host(_) if !argument.is_kept() => {
@@ -100,6 +103,7 @@ impl Expansion<'_> {
                 });
             }
             ArgumentKind::Host(_) => (argument.parameter_type(), quote!(set_host_value)),
+            _ if self.setters[scalar].is_size => (argument.parameter_type(), quote!(set_size)),
             _ => (argument.parameter_type(), quote!(set_scalar)),
         };
         let text = format!("Sets the argument `{value}`: only what uses it is updated.");
@@ -229,7 +233,7 @@ impl Expansion<'_> {
 
     /// Generates the call of a method of `Generated` on `self`, which gives access to the exec's private
     /// contents.
-    fn core_call(&self, method: &str) -> TokenStream {
+    pub(super) fn core_call(&self, method: &str) -> TokenStream {
         let (name, method) = (self.name(), ident(method));
         quote! {
             <#name::Args<'a> as ::cuweave::__private::Generated>::#method(self, ::cuweave::__private::Token)
@@ -456,7 +460,7 @@ impl Expansion<'_> {
 
     /// Returns the name of an argument's setter. It is `set_s` for `_s`, too, unless another argument is
     /// called `s`.
-    fn setter(&self, argument: &Ident) -> Ident {
+    pub(super) fn setter(&self, argument: &Ident) -> Ident {
         let text = argument.to_string();
         let plain = text.trim_start_matches('_');
         let own = plain == text

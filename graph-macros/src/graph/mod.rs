@@ -12,6 +12,7 @@ mod array_limit;
 pub mod attributes;
 mod body;
 mod callee;
+mod edit;
 mod editor;
 pub mod expand;
 mod expansion;
@@ -33,8 +34,10 @@ mod scope;
 mod setter_traits;
 mod setters;
 pub mod signature;
+mod sizes;
 mod steps;
 mod table;
+mod trend;
 mod types;
 mod unmarked_records;
 mod unsupported_types;
@@ -78,6 +81,9 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     );
     signature.keep(&lowered.arguments.kept);
     let checked = check(&lowered, &mut report).filter(|_| unread.is_none());
+    if !report.failed() {
+        sizes::check(&lowered, &signature, &mut report);
+    }
     match checked {
         Some(settled) if !report.failed() => {
             compile::settle(&mut lowered.source.program, &settled);

@@ -9,7 +9,7 @@ use super::parts::AggregateType;
 use super::signature::{Argument, ArgumentKind, Signature};
 
 /// The types that the module of a graph function defines.
-pub const GRAPH_MODULE_TYPES: [&str; 5] = ["Args", "Values", "Views", "ViewsMut", "Exec"];
+pub const GRAPH_MODULE_TYPES: [&str; 6] = ["Args", "Values", "Views", "ViewsMut", "Exec", "Edit"];
 /// The types that the module of a library call defines.
 pub const CALL_MODULE_TYPES: [&str; 1] = ["Values"];
 

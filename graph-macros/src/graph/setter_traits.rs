@@ -9,26 +9,63 @@ use quote::{format_ident, quote};
 
 use super::expansion::Expansion;
 use super::parts::AggregateType;
-use super::setters::Setter;
+use super::setters::{Passed, Setter};
 use super::signature::{Argument, ArgumentKind, HostType, NumberedArgument};
 use crate::implicit_prelude::on_unimplemented;
 
-/// Generates the bounds of the setter of a scalar or a host value.
+/// Generates the bounds of the setter of a scalar or a host value. A size has none: its uses are checked where it is
+/// declared.
 pub(super) fn setter_bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
-    let Setter { fixed, passed } = &expansion.setters[scalar];
+    match expansion.setters[scalar].is_size {
+        true => TokenStream::new(),
+        false => bounds(expansion, scalar),
+    }
+}
+
+/// Generates the bounds under which no length and no structure depends on a scalar.
+fn bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
+    let Setter { fixed, rising, passed, .. } = &expansion.setters[scalar];
     // The bound is on `()`, not on the item: otherwise rustc would print the message of `Sets` at a
-    // caller's query.
-    let own = fixed.iter().map(|_| {
-        let reason = reason_name(scalar);
-        quote!(for<'__setter> (): #reason)
-    });
-    // If the value is fixed in this function, the callees' reasons are irrelevant.
-    let passed = passed
-        .iter()
-        .filter(|_| fixed.is_none())
-        .map(|(callee, index)| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>));
-    let bounds: Vec<TokenStream> = own.chain(passed).collect();
+    // caller's query. If the value is fixed in this function, the callees' reasons are irrelevant.
+    let bounds: Vec<TokenStream> = match fixed.as_ref().or(rising.as_ref()).map(|_| reason_name(scalar)) {
+        Some(reason) => vec![quote!(for<'__setter> (): #reason)],
+        None => {
+            let one = |Passed { callee, index, .. }: &Passed<'_>| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>);
+            passed.iter().map(one).collect()
+        }
+    };
     if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
+}
+
+/// Generates the implementation that lets a caller pass a size as this argument, and for a size the check of the
+/// callees that it is passed to. Functions may call one another, so rustc must not check the bounds of the
+/// implementation by itself: they mention a type parameter.
+fn rising(expansion: &Expansion<'_>, scalar: ScalarId, index: usize) -> TokenStream {
+    let name = expansion.name();
+    let Setter { fixed, is_size, passed, .. } = &expansion.setters[scalar];
+    let of_callees = |parameter: &TokenStream, late: &TokenStream| -> Vec<TokenStream> {
+        let one = |Passed { callee, index, rises }: &Passed<'_>| match rises {
+            true => quote!(#callee::__Item: ::cuweave::__private::Rises<#index, #parameter>),
+            false => quote!(#late #callee::__Item: ::cuweave::__private::Sets<#index>),
+        };
+        passed.iter().map(one).collect()
+    };
+    let bounds = match fixed {
+        Some(_) => {
+            let reason = reason_name(scalar);
+            vec![quote!(for<'__setter> (): #reason)]
+        }
+        None => of_callees(&quote!(__Of), &quote!(for<'__setter>)),
+    };
+    let item = Ident::new("__Item", name.span());
+    let checked = of_callees(&quote!(()), &TokenStream::new());
+    let checked = (*is_size && !checked.is_empty())
+        .then(|| quote!(const _: () = { fn __rises() where #(#checked),* {} };));
+    quote! {
+        #[doc(hidden)]
+        impl<__Of> ::cuweave::__private::Rises<#index, __Of> for #name::#item where #(#bounds),* {}
+        #checked
+    }
 }
 
 /// Generates the implementations that answer callers' queries for setters, and the traits whose messages
@@ -43,17 +80,19 @@ pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
         .collect();
     for NumberedArgument { number: scalar, at, argument } in expansion.signature.numbered() {
         let (index, argument) = (at.index(), &argument.name);
-        if let Some(reason) = &expansion.setters[scalar].fixed {
+        let setter = &expansion.setters[scalar];
+        if let Some(reason) = setter.fixed.as_ref().or(setter.rising.as_ref()) {
             let trait_name = reason_name(scalar);
             let message = format!("`{argument}` of `{name}` has no setter: {reason}");
             let label = format!("the graph is built for one value of `{argument}`");
             let told = on_unimplemented(&message, &label, "build the graph again for another value");
             tokens.extend(quote!(#told trait #trait_name {}));
         }
-        let bounds = setter_bounds(expansion, scalar);
+        let (bounds, rising) = (bounds(expansion, scalar), rising(expansion, scalar, index));
         tokens.extend(quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Sets<#index> for #name::#item #bounds {}
+            #rising
         });
     }
     tokens
@@ -109,8 +148,9 @@ fn reason_name(scalar: ScalarId) -> Ident {
 }
 
 /// The names of the methods that every exec has.
-const EXEC_METHODS: [&str; 22] = [
+const EXEC_METHODS: [&str; 23] = [
     "launch",
+    "edit",
     "verify",
     "output",
     "upload",

@@ -9,22 +9,52 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::{Index, Vector, size};
-use cuweave_core::ir::{DimId, StatementKind};
+use cuweave_core::ir::{Buffer, DimId, StatementKind, Text};
 use cuweave_core::structure::{Argument, Item, LoopRange, PathStep};
-use cuweave_core::table::BoundOp;
+use cuweave_core::table::{BoundOp, Setting};
 use quote::ToTokens;
 use syn::Path;
 
 use super::lower::{Lowered, collect_names};
 use super::signature::Signature;
+use super::trend::Trend;
 
 /// The setter of a scalar or a host value: why it cannot be called, or the callees that decide.
 #[derive(Default)]
 pub(super) struct Setter<'l> {
-    /// The reason why it has none.
+    /// The reason why it has none: the structure of the graph depends on it, or a length that may fall with it.
     pub fixed: Option<String>,
+    /// The reason why it has none unless it is a size: a length depends on it, and rises with it.
+    pub rising: Option<String>,
+    /// True if it has `#[at_most(n)]`.
+    pub is_size: bool,
     /// The callees that it is passed to, each with the index of the parameter.
-    pub passed: Vec<(&'l Path, usize)>,
+    pub passed: Vec<Passed<'l>>,
+}
+
+/// A parameter of a callee that a scalar is passed to.
+#[derive(PartialEq, Eq)]
+pub(super) struct Passed<'l> {
+    pub callee: &'l Path,
+    pub index: usize,
+    /// True if the argument rises with the scalar.
+    pub rises: bool,
+}
+
+impl Setter<'_> {
+    /// Returns the reason why it has no setter.
+    pub fn reason(&self) -> Option<&String> {
+        self.fixed.as_ref().or(self.rising.as_ref().filter(|_| !self.is_size))
+    }
+
+    pub fn setting(&self) -> Setting {
+        match (&self.fixed, self.is_size, &self.rising) {
+            (Some(_), ..) => Setting::Fixed,
+            (None, true, _) => Setting::Size,
+            (None, false, Some(_)) => Setting::Rising,
+            (None, false, None) => Setting::Free,
+        }
+    }
 }
 
 /// Returns the setters of the arguments that have numbers.
@@ -34,9 +64,21 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, signature: &Signature) -> Vector
         return setters;
     }
     let names: Vec<String> = signature.numbered().map(|argument| argument.name()).collect();
-    for (scalars, reason) in host_reasons(lowered, signature).into_iter().chain(reasons(lowered, &names)) {
+    for (argument, setter) in signature.numbered().zip(&mut setters) {
+        setter.is_size = argument.argument.at_most.is_some();
+    }
+    let fixed = host_reasons(lowered, signature).into_iter().chain(structure_reasons(lowered, &names));
+    for (scalars, reason) in fixed {
         for scalar in scalars {
             setters[scalar].fixed.get_or_insert_with(|| reason.clone());
+        }
+    }
+    for LengthReason { scalars, dim, buffer } in length_reasons(lowered) {
+        for scalar in scalars {
+            let rises = matches!(Trend::of_bound(lowered, dim, &names[scalar.index()]), Trend::Rises);
+            let Setter { fixed, rising, .. } = &mut setters[scalar];
+            let reason = if rises { rising } else { fixed };
+            reason.get_or_insert_with(|| format!("the length of `{buffer}` depends on it"));
         }
     }
     let of_argument: BTreeMap<ArgumentId, ScalarId> =
@@ -55,9 +97,17 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, signature: &Signature) -> Vector
             };
             // The numbers of record scalars follow those of the arguments.
             for &scalar in of.iter().filter(|scalar| scalar.index() < names.len()) {
+                let value = match argument {
+                    Argument::Scalar { value, .. } => *value,
+                    _ => None,
+                };
+                let rises = value.is_some_and(|value| {
+                    Trend::of_bound(lowered, value, &names[scalar.index()]) == Trend::Rises
+                });
+                let one = Passed { callee, index, rises };
                 let passed = &mut setters[scalar].passed;
-                if !passed.contains(&(callee, index)) {
-                    passed.push((callee, index));
+                if !passed.contains(&one) {
+                    passed.push(one);
                 }
             }
         }
@@ -110,22 +160,40 @@ fn host_reasons(lowered: &Lowered, signature: &Signature) -> Vec<(BTreeSet<Scala
     reasons
 }
 
-/// Returns everything that is fixed when a graph is built: the scalars that it depends on, and the reason
-/// as a message.
-fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, String)> {
-    let (program, structure) = (&lowered.source.program, &lowered.structure);
-    let of_dim = |dim: DimId| -> BTreeSet<ScalarId> {
-        let leaves = lowered.dims[dim.index()].iter().filter_map(|op| match op {
-            BoundOp::Leaf(leaf) => structure.leaf_scalars.get(*leaf),
-            _ => None,
-        });
-        leaves.flatten().copied().collect()
+/// Returns the scalars that a bound depends on.
+fn of_dim(lowered: &Lowered, dim: DimId) -> BTreeSet<ScalarId> {
+    let leaves = lowered.dims[dim.index()].iter().filter_map(|op| match op {
+        BoundOp::Leaf(leaf) => lowered.structure.leaf_scalars.get(*leaf),
+        _ => None,
+    });
+    leaves.flatten().copied().collect()
+}
+
+/// A length of a buffer, and the scalars that it depends on.
+pub(super) struct LengthReason {
+    pub scalars: BTreeSet<ScalarId>,
+    pub dim: DimId,
+    /// The name of the buffer.
+    pub buffer: String,
+}
+
+/// Returns the lengths of all buffers.
+pub(super) fn length_reasons(lowered: &Lowered) -> Vec<LengthReason> {
+    let buffers = lowered.source.program.buffers.iter();
+    let one = |buffer: &Buffer| LengthReason {
+        scalars: of_dim(lowered, buffer.len),
+        dim: buffer.len,
+        buffer: buffer.base_name().to_owned(),
     };
-    let mut reasons: Vec<(BTreeSet<ScalarId>, String)> = program
-        .buffers
-        .iter()
-        .map(|buffer| (of_dim(buffer.len), format!("the length of `{}` depends on it", buffer.base_name())))
-        .collect();
+    buffers.map(one).collect()
+}
+
+/// Returns everything besides lengths that is fixed when a graph is built: the scalars that it depends on, and the
+/// reason as a message.
+pub(super) fn structure_reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, String)> {
+    let (program, structure) = (&lowered.source.program, &lowered.structure);
+    let of_dim = |dim: DimId| of_dim(lowered, dim);
+    let mut reasons = Vec::new();
     let budget = program.options.budget.into_iter();
     reasons.extend(budget.map(|dim| (of_dim(dim), "the budget depends on it".to_owned())));
     let devices = program.options.devices.into_iter();
@@ -146,8 +214,12 @@ fn reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTreeSet<ScalarId>, Stri
         let name = &program.buffers[buffer].name;
         (of_dim(declared), format!("the length of `{name}` depends on it"))
     }));
-    for (_, dim, least) in &structure.at_least {
+    let is_size = |name: &Text| structure.at_most.iter().any(|(size, ..)| size == name);
+    for (_, dim, least) in structure.at_least.iter().filter(|(name, ..)| !is_size(name)) {
         reasons.push((of_dim(*dim), format!("the build checks `#[at_least({least})]`")));
+    }
+    for (size, _, most) in &structure.at_most {
+        reasons.push((of_dim(*most), format!("the build reads the maximum of `{size}` from it")));
     }
     for step in structure.parts.iter().flat_map(|part| &part.path) {
         if let PathStep::Index(dim) = step {

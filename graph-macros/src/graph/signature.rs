@@ -9,12 +9,13 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
+use super::attributes::{self, ArgumentAttributes};
 use super::hints::{HINT_WITHOUT_BUFFER, MemoryHints};
 use super::limits::{MAX_ELEMENTS, TypeRejected, too_long};
 use super::parts::{AggregateType, BufferMemory, BufferType, buffer_type, literal};
 use super::unmarked_records::FieldUses;
+use super::unsupported_types;
 pub use super::unsupported_types::ungrouped;
-use super::{attributes, unsupported_types};
 use crate::report::Report;
 
 /// An argument of a graph function.
@@ -26,6 +27,8 @@ pub struct Argument {
     pub kind: ArgumentKind,
     /// The number in `#[at_least(n)]`.
     pub at_least: Option<u64>,
+    /// The maximum in `#[at_most(n)]`, which makes a scalar a size.
+    pub at_most: Option<Expr>,
     /// The hints on managed memory.
     pub hints: MemoryHints,
 }
@@ -288,7 +291,8 @@ fn argument(
             return None;
         }
     };
-    let (levels, at_least, hints) = attributes::parse_argument_attributes(&typed.attrs, report);
+    let ArgumentAttributes { levels, at_least, at_most, hints } =
+        attributes::parse_argument_attributes(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
@@ -324,7 +328,16 @@ fn argument(
         rejected_kind()
     });
     let hints = hinted(&mut kind, hints, report);
-    Some(Argument { name: name.ident.clone(), levels, kind, at_least, hints })
+    let at_most = at_most.filter(|_| {
+        let is_scalar = matches!(kind, ArgumentKind::Scalar(_));
+        if !is_scalar {
+            let help = "write it on the scalar that the length depends on, as in `#[at_most(4096)] n: u32`";
+            let message = "`#[at_most(n)]` stands on an argument that is no scalar";
+            report.error(name.ident.span(), Code::CW001, message, &[], Some(help));
+        }
+        is_scalar
+    });
+    Some(Argument { name: name.ident.clone(), levels, kind, at_least, at_most, hints })
 }
 
 /// Returns the hints if the argument may have them, and reports them otherwise. A discarded argument is

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use cuweave_core::ids::{ArgumentId, LeafId, ScalarId};
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Statement, StatementId, StatementKind};
-use cuweave_core::table::{Parameter, PrintedFunction, Scalar, encode};
+use cuweave_core::table::{Parameter, PrintedFunction, Scalar, Setting, encode};
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Type;
@@ -140,7 +140,7 @@ fn scalars(
         };
         launches.flat_map(of).collect()
     };
-    let named = |name: String, (argument, path): (usize, &[&str]), mention: &str, fixed: bool| {
+    let named = |name: String, (argument, path): (usize, &[&str]), mention: &str, setting: Setting| {
         let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
             // A faulty statement has no step.
             let evaluated = |statement: &StatementId| {
@@ -154,12 +154,12 @@ fn scalars(
             line: signature.arguments[argument].name.span().start().line as u32,
             argument: ArgumentId::new(argument),
             path: path.iter().map(|&field| field.to_owned().into()).collect(),
-            fixed,
+            setting,
             leaf: None,
             statements: statements_where(&|step| uses[step].contains(mention)),
             grids: statements_where(&|step| configured[step][0].contains(mention)),
             blocks: statements_where(&|step| configured[step][1].contains(mention)),
-            parameters: if fixed { Vec::new() } else { parameters(mention) },
+            parameters: if setting.is_fixed() { Vec::new() } else { parameters(mention) },
             name: name.into(),
         }
     };
@@ -170,7 +170,7 @@ fn scalars(
             let name = argument.name();
             let mut scalar = Scalar {
                 leaf: leaves.iter().position(|leaf| *leaf == name).map(LeafId::new),
-                ..named(name.clone(), (argument.at.index(), &[]), &name, setter.fixed.is_some())
+                ..named(name.clone(), (argument.at.index(), &[]), &name, setter.setting())
             };
             // The function of a host statement may have a parameter of the same name.
             let is_given = |statement: &StatementId| {
@@ -197,7 +197,8 @@ fn scalars(
         let argument = signature.arguments.iter().position(|argument| argument.name == root)?;
         let path: Vec<&str> = path.collect();
         let mention = format!("{RECORD_SCALAR_MARK}{chain}");
-        Some(named(chain.clone(), (argument, &path), &mention, dims.contains(&mention)))
+        let setting = if dims.contains(&mention) { Setting::Fixed } else { Setting::Free };
+        Some(named(chain.clone(), (argument, &path), &mention, setting))
     }));
     scalars
 }

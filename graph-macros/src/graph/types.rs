@@ -4,6 +4,7 @@ use cuweave_core::ir::BufferId;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::edit::edit_type;
 use super::expansion::Expansion;
 use super::idents::{debug_body, ident, item};
 use super::module_types::GRAPH_MODULE_TYPES;
@@ -92,7 +93,7 @@ pub(super) fn module(expansion: &Expansion<'_>) -> TokenStream {
     let exec =
         format!("The exec of the graph function `{name}`: a graph that can be launched, again and again.");
     let (args, views, views_mut) = (args(expansion), views(expansion, false), views(expansion, true));
-    let generated = generated(expansion);
+    let (generated, edit) = (generated(expansion), edit_type(expansion));
     quote! {
         #[doc = #documented]
         #[allow(
@@ -126,6 +127,7 @@ pub(super) fn module(expansion: &Expansion<'_>) -> TokenStream {
                 }
             }
 
+            #edit
             #generated
         }
     }

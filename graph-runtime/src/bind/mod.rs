@@ -13,7 +13,7 @@
 //! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments at build;
 //! - `loops`: the iteration counts of loops with a limit;
-//! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
+//! - `output`, `handed`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
 mod advice;
 mod bound;
@@ -21,6 +21,7 @@ mod buffer;
 mod buffer_view;
 mod clock;
 mod flag;
+mod handed;
 mod hint;
 mod hints;
 mod host;
@@ -53,6 +54,7 @@ pub use bound::{
 pub use buffer::{BoundBuffer, Buffer};
 pub use flag::{Flag, FlagValue};
 pub(crate) use flag::{is_positive_step, precedes};
+pub use handed::HandedOutputs;
 pub use hint::{Advice, Hint, HintLocation, RangedHint};
 pub use hints::HintVisitor;
 pub(crate) use hints::Prologue;
@@ -67,7 +69,7 @@ pub(crate) use operands::Operands;
 pub use optional::{
     Absent, BindOptional, BindOptionalMut, BufferType, Optional, SomeOrNone, absent, is_given,
 };
-pub use output::{HandedOutput, HandedOutputs, Output, OutputBuffer, OutputDescription};
+pub use output::{HandedOutput, Output, OutputBuffer, OutputDescription};
 pub(crate) use output::{OutputShape, OutputSlot};
 pub use output_view::{OutputView, OutputViewMut};
 pub use record::{ArgumentList, ArgumentListMut, ArgumentRecord, BufferDeclaration, count, describe_records};

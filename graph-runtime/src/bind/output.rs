@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
+use cuweave_core::index::wide;
 
 use crate::cuda::{BorrowedBuffer, Context, Driver, Outcome, Stream, UnownedBuffer, record};
 use crate::error::{Error, OutputFault, PlanFault, Result, SourceLocation};
@@ -90,6 +91,8 @@ struct LiveAllocation {
 struct CudarcBuffer {
     /// The stream that owns it.
     stream: Stream,
+    /// Its length in elements, which differs from that of the allocation if a size moves it.
+    len: u64,
     /// A [`UnownedBuffer`] of the output's element type.
     made: Box<dyn Any + Send>,
 }
@@ -282,8 +285,10 @@ impl OutputSlot {
     pub(crate) fn output<'e, T: 'static>(
         self: &'e Arc<OutputSlot>,
         holder: u64,
+        len: Option<u64>,
         loops: &'e dyn IterationCounts,
     ) -> Result<Output<'e, T>> {
+        let len = len.unwrap_or(self.elements.len);
         if TypeId::of::<T>() != self.elements.type_id {
             return Err(PlanFault::OtherElements(self.at.clone()).into());
         }
@@ -298,13 +303,11 @@ impl OutputSlot {
             }
         };
         let raw = Stream::from_cudarc(&live.home);
-        if state
-            .buffer
-            .as_ref()
-            .is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<UnownedBuffer<T>>())
-        {
-            let made = UnownedBuffer::<T>::new(&live.home, self.address, self.elements.len)?;
-            state.buffer = Some(CudarcBuffer { stream: raw, made: Box::new(made) });
+        if state.buffer.as_ref().is_none_or(|buffer| {
+            (buffer.stream, buffer.len) != (raw, len) || !buffer.made.is::<UnownedBuffer<T>>()
+        }) {
+            let made = UnownedBuffer::<T>::new(&live.home, self.address, len)?;
+            state.buffer = Some(CudarcBuffer { stream: raw, len, made: Box::new(made) });
         }
         let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<UnownedBuffer<T>>());
         let Some(made) = made else {
@@ -524,6 +527,10 @@ pub trait HandedOutput {
     #[doc(hidden)]
     fn slot(&self) -> &Arc<OutputSlot>;
 
+    /// Returns the length in elements.
+    #[doc(hidden)]
+    fn elements(&self) -> u64;
+
     /// Makes `stream`, in which the consuming launch will run, wait for the output's uses.
     #[doc(hidden)]
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
@@ -536,6 +543,10 @@ pub trait HandedOutput {
 impl<T> HandedOutput for Output<'_, T> {
     fn slot(&self) -> &Arc<OutputSlot> {
         self.slot
+    }
+
+    fn elements(&self) -> u64 {
+        wide(self.lent.buffer.len())
     }
 
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
@@ -556,43 +567,4 @@ impl<T> HandedOutput for Output<'_, T> {
         drop(state);
         self.taken = true;
     }
-}
-
-/// The outputs that a launch consumes: a tuple.
-pub trait HandedOutputs {
-    /// Calls `what` with the outputs, in order.
-    #[doc(hidden)]
-    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn HandedOutput]) -> Result<()>) -> Result<()>;
-}
-
-impl HandedOutputs for () {
-    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn HandedOutput]) -> Result<()>) -> Result<()> {
-        what(&mut [])
-    }
-}
-
-macro_rules! tuples {
-    ($($first:ident $($rest:ident)*;)*) => {$(
-        impl<$first: HandedOutput, $($rest: HandedOutput),*> HandedOutputs for ($first, $($rest,)*) {
-            #[allow(non_snake_case)]
-            fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn HandedOutput]) -> Result<()>) -> Result<()> {
-                let ($first, $($rest,)*) = self;
-                what(&mut [$first, $($rest),*])
-            }
-        }
-    )*};
-}
-tuples! {
-    A;
-    A B;
-    A B C;
-    A B C D;
-    A B C D E;
-    A B C D E F;
-    A B C D E F G;
-    A B C D E F G H;
-    A B C D E F G H I;
-    A B C D E F G H I J;
-    A B C D E F G H I J K;
-    A B C D E F G H I J K L;
 }

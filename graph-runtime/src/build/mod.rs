@@ -25,7 +25,7 @@ mod program;
 
 pub(crate) use arguments::aliases::{Alias, Aliases, check_mappings};
 pub(crate) use arguments::answers::BodyEvaluator;
-pub use arguments::body::{Body, Sets};
+pub use arguments::body::{Body, Rises, Sets};
 pub(crate) use arguments::checks::{
     apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
     check_pinned_launches,

@@ -201,7 +201,7 @@ impl<'a> Exec<'a> {
                 call.check(at, &scalars)?;
             }
         }
-        let done = self.core.set_scalar(index, value, |args| &mut args.scalars[index]);
+        let done = self.core.set_scalar(index, value, move |args| &mut args.scalars[index]);
         done.map_err(|error| match error {
             Error::BuildAgain { reason, .. } => {
                 Error::BuildAgain { at: Box::new(self.core.args.code.symbols[scalar.id].clone()), reason }

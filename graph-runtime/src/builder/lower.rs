@@ -17,7 +17,7 @@ use cuweave_core::kind::StatementKind;
 use cuweave_core::order::{LoweredProgram, Regions};
 use cuweave_core::sample::FunctionShape;
 use cuweave_core::structure::{Argument, Call, Item, Structure};
-use cuweave_core::table::{DecodedFunction, Parameter, Scalar, distinguish_calls};
+use cuweave_core::table::{DecodedFunction, Parameter, Scalar, Setting, distinguish_calls};
 
 use crate::bind::Hint;
 use crate::error::{Error, Refusal, Result, refusals};
@@ -247,7 +247,7 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             path: Vec::new(),
             line: symbol.place.line,
             // A scalar in a bound is fixed: a builder's bounds are evaluated once.
-            fixed,
+            setting: if fixed { Setting::Fixed } else { Setting::Free },
             leaf: None,
             statements: with(|scalars| &scalars.all),
             grids: with(|scalars| &scalars.grid),

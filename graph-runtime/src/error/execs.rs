@@ -139,6 +139,15 @@ pub enum OutputFault {
     /// It is not the output for which the graph was built.
     #[error("the output that is handed over is not the one that the graph was built for")]
     Another,
+    /// A size of its graph is smaller than the one that this graph has.
+    #[error("the output that is handed over has {len} elements, and {needed} are needed")]
+    #[non_exhaustive]
+    Short {
+        /// Its length.
+        len: u64,
+        /// The length that the graph declares.
+        needed: u64,
+    },
     /// No output was passed to the launch.
     #[error("no output is handed over")]
     NotGiven,
@@ -269,7 +278,7 @@ impl SetterFault {
     /// Returns the reason why a scalar has no setter, or `None` if it has one.
     pub(crate) fn of(flat: &Flattened, scalar: ScalarId) -> Option<SetterFault> {
         let at = |statement| at_statement(flat.checked.program(), statement);
-        flat.scalars[scalar].fixed.then(|| match flat.fixed.get(&scalar).copied() {
+        flat.scalars[scalar].setting.is_fixed().then(|| match flat.fixed.get(&scalar).copied() {
             Some(FixedReason::Structure) => SetterFault::Structure,
             Some(FixedReason::Given(call)) => SetterFault::GivenToCall { call: at(call) },
             Some(FixedReason::Address(user)) if flat.is_captured(user) => {

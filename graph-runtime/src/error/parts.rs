@@ -389,3 +389,23 @@ mod tests {
         );
     }
 }
+
+/// Returns the text of an error about a range of a buffer, or about the value of a size if there is no buffer.
+pub(super) fn out_of_range(
+    at: &SourceLocation,
+    buffer: &str,
+    range: &str,
+    lo: u64,
+    hi: u64,
+    value: u64,
+) -> String {
+    match (buffer, range) {
+        ("", "") => format!("{at}: its value is {value}, and it lies in {lo}..={hi}"),
+        ("", most) => {
+            format!("{at}: its value is {value}, and `#[at_most({most})]` is {hi}, the least value {lo}")
+        }
+        _ => format!(
+            "{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is out of range for its {value} elements"
+        ),
+    }
+}

@@ -1,5 +1,6 @@
 //! The faults of plans: a graph function, its plan and its arguments do not fit together.
 
+use super::execs::SetterFault;
 use super::parts::VariableFault;
 use cuweave_core::compile::BackError;
 use cuweave_core::location::SourceLocation;
@@ -27,6 +28,15 @@ pub enum PlanFault {
         path: String,
         /// The reason.
         reason: VariableFault,
+    },
+    /// A size that something fixed depends on.
+    #[error("{at} cannot be a size: it {reason}")]
+    #[non_exhaustive]
+    FixedSize {
+        /// The argument.
+        at: SourceLocation,
+        /// The reason.
+        reason: SetterFault,
     },
     /// A condition that kernels set decides about several bodies, and the driver has no node for them.
     #[error(

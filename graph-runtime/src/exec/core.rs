@@ -18,8 +18,7 @@ use cuweave_core::plan::budget::CurvePoint;
 
 use crate::bind::{Operands, OutputShape, OutputSlot};
 use crate::build::{
-    Body, BuiltGraph, Collectives, Definition, LaunchState, LinearBounds, PlanOptions, add_nodes, apply_hook,
-    plan,
+    Body, BuiltGraph, Collectives, Definition, LaunchState, PlanOptions, add_nodes, apply_hook, plan,
 };
 use crate::certificate::{self, CertificateBuilder, CertificateChecks};
 use crate::context;
@@ -34,6 +33,8 @@ use super::arena::SharedArena;
 use super::counting::LaunchCounter;
 use super::in_flight::InFlight;
 use super::module_variables::ModuleVariables;
+use super::prepared::PreparedEdit;
+use super::size_ranges::SizeRange;
 use super::times::BuildTimes;
 
 /// The state of a graph, independent of the graph function's type.
@@ -58,8 +59,10 @@ pub struct Core {
     pub(crate) leaks: Arc<AtomicBool>,
     /// The statements that use each argument buffer. Computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
-    /// The setters' fast paths, by scalar. `None` before the first call of the setter.
-    pub(crate) linear: Vec<Option<Option<LinearBounds>>>,
+    /// What edits of sets of scalars change. Computed by the first edit of a set.
+    pub(crate) edits: Vec<PreparedEdit>,
+    /// The scalars with `#[at_most(n)]`.
+    pub(crate) sizes: Vec<SizeRange>,
     /// The host values that setters replaced and that a launch in flight may use.
     pub(crate) replaced: Vec<Box<dyn Send + Sync>>,
     /// True if a failed update left nodes that disagree with the arguments.
@@ -104,7 +107,8 @@ impl Core {
             hidden,
             leaks: Arc::default(),
             users: Vec::new(),
-            linear: Vec::new(),
+            edits: Vec::new(),
+            sizes: Vec::new(),
             replaced: Vec::new(),
             broken: false,
             times: BuildTimes::default(),

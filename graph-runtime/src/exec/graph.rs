@@ -27,6 +27,7 @@ use super::boxed_core::BoxedCore;
 use super::core::Core;
 use super::pooled::instantiate_in;
 use super::release::view_context;
+use super::size_ranges::SizeSlot;
 use super::times::BuildTimes;
 
 /// Gives the runtime access to the private fields of a graph function's types. Implemented by generated code.
@@ -72,6 +73,12 @@ pub trait GraphFn: Generated {
     fn described(&self, token: Token) -> Result<Vec<ArgumentDescription>> {
         let _ = token;
         Ok(Vec::new())
+    }
+    /// Returns the size with this number among the scalars. `None` for other scalars.
+    #[doc(hidden)]
+    fn size(&mut self, number: usize, token: Token) -> Option<&mut dyn SizeSlot> {
+        let _ = (number, token);
+        None
     }
     /// Visits the hints about the managed memory of its arguments. By default there are none.
     #[doc(hidden)]
@@ -149,7 +156,7 @@ impl<A: GraphFn> Graph<A> {
     /// A failure of the driver, for example for lack of memory.
     pub fn instantiate(mut self) -> Result<A::Exec> {
         self.core.instantiate(&self.args.values(Token))?;
-        Ok(self.into_exec())
+        self.into_exec()
     }
 
     /// Instantiates the graph for launches on the pool's stream, with its temporaries in the pool's arena.
@@ -163,13 +170,15 @@ impl<A: GraphFn> Graph<A> {
     /// A pool of another context; sizes that cannot be planned; a failure of the driver, such as lack of memory.
     pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
         instantiate_in(&mut self.core, &self.args.values(Token), pool)?;
-        Ok(self.into_exec())
+        self.into_exec()
     }
 
-    fn into_exec(self) -> A::Exec {
+    fn into_exec(self) -> Result<A::Exec> {
         let Graph { core, args, .. } = self;
         let args = DropOrLeak::new(args, core.leaks.clone());
-        A::exec(ExecCore { core, args, not_sync: PhantomData, _borrows: BorrowUntilDrop(PhantomData) }, Token)
+        let mut exec = ExecCore { core, args, not_sync: PhantomData, _borrows: BorrowUntilDrop(PhantomData) };
+        exec.set_given_sizes()?;
+        Ok(A::exec(exec, Token))
     }
 
     /// Returns the host time that the build took.

@@ -21,7 +21,7 @@ impl<A: GraphFn> ExecCore<A> {
         &mut self,
         index: usize,
         value: Arc<T>,
-        place: impl Fn(&mut A) -> &mut Arc<T>,
+        place: impl Fn(&mut A) -> &mut Arc<T> + 'static,
     ) -> Result<()>
     where
         Arc<T>: Send + Sync + 'static,

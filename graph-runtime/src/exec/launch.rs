@@ -203,7 +203,11 @@ impl Core {
     /// Returns the handle of an output of the last launch.
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
-            Some(slot) => slot.output(self.id, self),
+            Some(slot) => {
+                let len = self.definition.program().buffers[self.definition.program().outputs[index]].len;
+                let len = self.definition.flat.moves.moves(len).then(|| self.definition.dims[len]);
+                slot.output(self.id, len, self)
+            }
             None => {
                 let function = self.definition.program().name.to_string();
                 Err(PlanFault::NoOutput { function, index }.into())
@@ -217,7 +221,16 @@ impl Core {
         for (buffer, slot) in self.operands.taken_over() {
             let at = || at_buffer(self.definition.program(), buffer);
             match given.next() {
-                Some(output) if Arc::ptr_eq(output.slot(), slot) => {}
+                Some(output) if Arc::ptr_eq(output.slot(), slot) => {
+                    let needed = self.definition.dims[self.definition.program().buffers[buffer].len];
+                    let len = output.elements();
+                    if len < needed {
+                        return Err(Error::WrongOutput {
+                            at: at(),
+                            reason: OutputFault::Short { len, needed },
+                        });
+                    }
+                }
                 Some(_) => return Err(Error::WrongOutput { at: at(), reason: OutputFault::Another }),
                 None => return Err(Error::WrongOutput { at: at(), reason: OutputFault::NotGiven }),
             }

@@ -2,7 +2,8 @@
 //!
 //! - `pipeline`: from bound arguments to a graph; `core`: the parts of a graph, and the steps from a plan to
 //!   an exec; `boxed_core`: keeps the drop of a `core` out of users' crates;
-//! - `graph`: the types that users and generated code see; `set`, `part`: the setters;
+//! - `graph`: the types that users and generated code see; `set`, `edit`, `part`: the setters; `prepared`: what
+//!   edits change; `sizes`, `size_ranges`: the scalars with `#[at_most(n)]`;
 //! - `launch`, `in_flight`, `release`: a launch, the last launch, and the order of all later uses;
 //!   `counting`: the number of launches and the values that advance with it;
 //! - `profile`: times launches of the exec and of its serialised graph; `inspected`: reports and pictures;
@@ -16,6 +17,7 @@ mod arena;
 mod boxed_core;
 mod core;
 mod counting;
+mod edit;
 mod graph;
 mod host_values;
 mod in_flight;
@@ -27,15 +29,19 @@ mod module_variables;
 mod part;
 mod pipeline;
 mod pooled;
+mod prepared;
 #[cfg(feature = "inspect")]
 mod profile;
 mod release;
 mod set;
+mod size_ranges;
+mod sizes;
 mod switches;
 mod times;
 mod verify;
 
 pub use arena::ArenaPool;
+pub use edit::PendingEdit;
 pub(crate) use graph::impl_common_methods;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations, read_back};
 #[cfg(feature = "inspect")]
@@ -45,5 +51,6 @@ pub use part::{
     ArgumentMut, ArgumentPath, Element, ElementMut, ExecArgument, ListElement, RecordField, Settable,
 };
 pub use pipeline::{build, build_on};
+pub use size_ranges::{SizeSlot, SizeValue};
 pub use times::BuildTimes;
 pub use verify::{Verification, limit_verified_pieces};

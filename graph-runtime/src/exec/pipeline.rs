@@ -10,7 +10,7 @@ use std::time::Instant;
 use cudarc::driver::CudaContext;
 use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::flattened::{Flattened, SizedProgram};
-use cuweave_core::index::Vector;
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
 use cuweave_core::table::Table;
@@ -25,13 +25,13 @@ use crate::context;
 use crate::cuda::{self, Context, Driver};
 use crate::error::{Error, PlanFault, Result};
 use crate::kernels::{DeviceLimits, Modules, programmatic};
-use crate::ranges;
 use crate::statements::{Evaluation, StatementValues};
 use crate::token::Token;
 
 use super::boxed_core::BoxedCore;
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
+use super::size_ranges::{SizeRange, check_sizes, sizes};
 use super::times::BuildTimes;
 
 /// The bound arguments of a graph function of any type. As a trait object it lets the build be compiled once
@@ -48,6 +48,9 @@ trait BuildArguments {
 
     /// Returns the hints of the bound buffers, each with the buffer's index.
     fn hints(&self) -> Vec<(usize, Vec<RangedHint>)>;
+
+    /// Gives the sizes their largest values.
+    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()>;
 
     /// Calls `with` with the values of its scalars and the code of its expressions.
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
@@ -70,9 +73,25 @@ impl<A: GraphFn> BuildArguments for A {
         hints_of(self)
     }
 
+    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()> {
+        enlarge(self, sizes)
+    }
+
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
         with(&self.values(Token))
     }
+}
+
+/// Gives the sizes their largest values.
+fn enlarge<A: GraphFn>(args: &mut A, sizes: &[SizeRange]) -> Result<()> {
+    for size in sizes {
+        let slot = args.size(size.scalar.index(), Token).ok_or(PlanFault::OtherVersion)?;
+        if !slot.replace(size.most) {
+            // The largest value does not fit into the type of the argument.
+            return Err(size.out_of_range(size.given));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the hints of bound buffers, each with the buffer's index.
@@ -99,12 +118,19 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let driver = cuda::driver()?;
     let contexts: Contexts = contexts.to_vec().into();
     let Some(ctx) = contexts.get(Device::FIRST) else { return Err(Error::NoContext) };
-    ranges::unmap_retired();
+    crate::ranges::unmap_retired();
     for ctx in contexts.as_slice().iter().rev() {
         context::enter(driver, ctx)?;
     }
     cuda::mark_log(driver);
+    let mut ranges = Vec::new();
+    args.with_body(&mut |body| {
+        ranges = sizes(body)?;
+        Ok(())
+    })?;
+    args.enlarge(&ranges)?;
     let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
+    check_sizes(&flat, &ranges)?;
     let program = flat.checked.program();
 
     check_devices(program, &dims, contexts.len())?;
@@ -167,6 +193,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let prologues =
         apply_hints(definition.program(), definition.dims(), driver, &definition.contexts, hinted)?;
     let mut core = Core::new(definition, built, Operands::new(operands, owners))?;
+    core.sizes = ranges;
     let count = core.operands.list.len();
     core.operands.prologues.replace(driver, 0, count, prologues)?;
     let planned = Instant::now();

@@ -1,37 +1,34 @@
 //! Setters: change an argument of an instantiated graph and patch the nodes that use it.
 //!
-//! A buffer setter checks the new operands and writes their addresses into the nodes. A scalar setter reevaluates
-//! the statements that depend on the scalar, replaces their records and patches their nodes. Bounds that depend
-//! on the scalar are moved first, by a fast path if there is one. After a failure the old values are restored; if
-//! that fails, too, the exec is unusable.
+//! A buffer setter checks the new operands and writes their addresses into the nodes. A setter of scalars is an
+//! edit (`edit`): it reevaluates the statements that depend on them, replaces their records and patches their nodes.
+//! Bounds that depend on them are moved first, by a fast path if there is one. After a failure the old values are
+//! restored; if that fails, too, the exec is unusable.
 
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
-use cuweave_core::flattened::Flattened;
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, size};
 use cuweave_core::ir::{BufferId, StatementId, Text};
-use cuweave_core::settable_bounds::BoundUpdate;
+use cuweave_core::settable_bounds::{BoundUpdate, SetterEffects};
 
 use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Prologue, RangedHint, Visitor};
 use crate::build::annotate;
 use crate::build::{
-    Aliases, Body, BodyEvaluator, Definition, LinearBounds, apply_hints, check_allocated,
-    check_host_statements, check_member, check_moved_ranges, check_new_overlap, check_operands,
-    check_pinned_launches, check_same_devices,
+    Aliases, Body, BodyEvaluator, Definition, apply_hints, check_allocated, check_host_statements,
+    check_member, check_moved_ranges, check_new_overlap, check_operands, check_pinned_launches,
+    check_same_devices,
 };
 use crate::context;
 use crate::error::{
     Error, MemoryKind, PlanFault, Result, SetterFault, SourceLocation, at_buffer, at_function, at_statement,
 };
 use crate::statements::{Evaluation, StatementRecord, StatementRecordExt, StatementValues, UnprovedLaunches};
-use crate::token::Token;
 
 use super::core::Core;
 use super::graph::{ExecCore, GraphFn};
-use super::pipeline::hints_of;
 use super::release::release_operands;
 
 impl<A: GraphFn> ExecCore<A> {
@@ -65,22 +62,6 @@ impl<A: GraphFn> ExecCore<A> {
         let old = self.core.replace_buffers(size(first), &mut value)?;
         std::mem::swap(place(&mut self.args), &mut value);
         self.core.release(&old, value);
-        Ok(())
-    }
-
-    /// Sets a scalar argument.
-    pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
-        let scalar = ScalarId::new(index);
-        self.core.check_settable(scalar)?;
-        let old = std::mem::replace(place(&mut self.args), value);
-        // The user's expressions may panic during evaluation. `PendingScalar` restores the old values in that case,
-        // too.
-        let mut change = PendingScalar { exec: self, place, old: Some(old), shift: OldBounds::default() };
-        let ExecCore { core, args, .. } = &mut *change.exec;
-        let hints = core.moved_hints(&|| hints_of(&**args))?;
-        core.set(&args.values(Token), scalar, &mut change.shift)?;
-        core.install_hints(hints);
-        change.old = None;
         Ok(())
     }
 }
@@ -127,7 +108,7 @@ impl Core {
     }
 
     /// Checks that a scalar can be set.
-    fn check_settable(&self, scalar: ScalarId) -> Result<()> {
+    pub(super) fn check_settable(&self, scalar: ScalarId) -> Result<()> {
         self.check_changeable()?;
         if let Some(reason) = SetterFault::of(&self.definition.flat, scalar) {
             let scalar = &self.definition.flat.scalars[scalar];
@@ -138,15 +119,13 @@ impl Core {
         Ok(())
     }
 
-    /// Applies a scalar's new value, which `body` already returns. `shift` receives the old values of bounds.
-    fn set(&mut self, body: &dyn Body, scalar: ScalarId, shift: &mut OldBounds) -> Result<()> {
-        let flat = self.definition.flat.clone();
-        self.move_bounds(body, &flat, scalar, shift)?;
-        let moved = &flat.moves.of[scalar];
-        let (evaluated, follow) = match moved.is_empty() {
-            true => (flat.scalars[scalar].statements.as_slice(), &[][..]),
-            false => (moved.evaluated.as_slice(), moved.follow.as_slice()),
-        };
+    /// Applies the new values of scalars, which `body` already returns. `scalars` is ascending. `shift` receives the
+    /// old values of bounds.
+    pub(super) fn set(&mut self, body: &dyn Body, scalars: &[ScalarId], shift: &mut OldBounds) -> Result<()> {
+        let edit = self.prepare(scalars, body);
+        let effects = self.edits[edit].effects.clone();
+        let SetterEffects { evaluated, follow, .. } = &*effects;
+        self.move_bounds(body, edit, &effects, shift)?;
         let (records, unproved) = self.evaluate(body, evaluated)?;
         self.replace_records(evaluated, follow, records, shift)?;
         self.built.state.record_unproved(evaluated, unproved);
@@ -191,51 +170,47 @@ impl Core {
         Ok((records, unproved))
     }
 
-    /// Recomputes the bounds that depend on a scalar and checks the ranges.
+    /// Recomputes the bounds that an edit changes and checks the ranges.
     fn move_bounds(
         &mut self,
         body: &dyn Body,
-        flat: &Flattened,
-        scalar: ScalarId,
+        edit: usize,
+        effects: &SetterEffects,
         shift: &mut OldBounds,
     ) -> Result<()> {
-        let moved = &flat.moves.of[scalar];
-        if moved.is_empty() {
+        if effects.is_empty() {
             return Ok(());
         }
-        if self.linear.is_empty() {
-            self.linear.resize_with(flat.scalars.len(), || None);
-        }
-        let Core { definition, built, linear, .. } = self;
-        let linear = &mut linear[scalar.index()];
-        let linear = linear.get_or_insert_with(|| LinearBounds::new(scalar, body, definition, built));
-        if let Some(linear) = linear
+        let Core { definition, built, edits, .. } = self;
+        let flat = definition.flat.clone();
+        if let Some(linear) = &mut edits[edit].linear
             && linear.evaluate(body, &flat.frames)
         {
             linear.store(definition, built);
-            shift.linear = Some(scalar);
+            shift.linear = Some(edit);
             return Ok(());
         }
         let Definition { dims, symbols, .. } = definition;
         let pointed = &mut built.state.pointed;
-        let changed = flat.moves.shift(moved, &mut BodyEvaluator::new(body), &flat.frames, dims, symbols)?;
+        let changed =
+            flat.moves.shift(effects, &mut BodyEvaluator::new(body), &flat.frames, dims, symbols)?;
         let changed = shift.moved.insert(changed);
         changed.swap(dims, symbols, pointed.as_mut());
-        check_moved_ranges(moved, flat.checked.program(), dims)?;
+        check_moved_ranges(effects, &flat, dims)?;
         if let Some(pointed) = pointed {
-            changed.point(moved, &built.plan.operations, flat.checked.program(), dims, pointed);
+            changed.point(effects, &built.plan.operations, flat.checked.program(), dims, pointed);
         }
         Ok(())
     }
 
     /// Restores the old values of bounds.
-    fn restore(&mut self, shift: &mut OldBounds) {
+    pub(super) fn restore(&mut self, shift: &mut OldBounds) {
         let mut shift = std::mem::take(shift);
         if let Some(moved) = &mut shift.moved {
             let Definition { dims, symbols, .. } = &mut self.definition;
             moved.swap(dims, symbols, self.built.state.pointed.as_mut());
         }
-        let linear = shift.linear.and_then(|scalar| self.linear.get_mut(scalar.index())?.as_mut()?.as_mut());
+        let linear = shift.linear.and_then(|edit| self.edits.get_mut(edit)?.linear.as_mut());
         if let Some(linear) = linear {
             linear.restore(&mut self.definition, &mut self.built);
         }
@@ -246,26 +221,8 @@ impl Core {
 #[derive(Debug, Default)]
 pub(super) struct OldBounds {
     moved: Option<BoundUpdate>,
-    /// The scalar whose [`LinearBounds`] changed the bounds. `moved` is then `None`.
-    linear: Option<ScalarId>,
-}
-
-/// A scalar argument that is being set. Restores the old values if it is dropped before completion.
-struct PendingScalar<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
-    exec: &'e mut ExecCore<A>,
-    place: P,
-    old: Option<T>,
-    /// The old values of bounds.
-    shift: OldBounds,
-}
-
-impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for PendingScalar<'_, A, T, P> {
-    fn drop(&mut self) {
-        if let Some(old) = self.old.take() {
-            *(self.place)(&mut self.exec.args) = old;
-            self.exec.core.restore(&mut self.shift);
-        }
-    }
+    /// The edit whose fast path changed the bounds. `moved` is then `None`.
+    linear: Option<usize>,
 }
 
 /// Converts a literal of any integer type from generated code.

@@ -43,7 +43,7 @@ impl ChangingLaunches {
     pub fn collect(scalars: &Vector<ScalarId, Scalar>, statements: usize) -> ChangingLaunches {
         let none = Vector::filled(false, statements);
         let mut changing = ChangingLaunches { grids: none.clone(), blocks: none };
-        for scalar in scalars.iter().filter(|scalar| !scalar.fixed) {
+        for scalar in scalars.iter().filter(|scalar| !scalar.setting.is_fixed()) {
             scalar.grids.iter().for_each(|&id| changing.grids[id] = true);
             scalar.blocks.iter().for_each(|&id| changing.blocks[id] = true);
         }

@@ -32,6 +32,8 @@ pub struct ArgumentFacts {
     pub scalar_numbers: BTreeMap<String, ScalarId>,
     /// The arguments with `#[at_least(n)]`: name, dimension, `n`.
     pub at_least: Vec<(Text, DimId, u64)>,
+    /// The arguments with `#[at_most(n)]`: name, dimension, that of `n`.
+    pub at_most: Vec<(Text, DimId, DimId)>,
 }
 
 impl ArgumentFacts {

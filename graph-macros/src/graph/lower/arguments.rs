@@ -2,12 +2,17 @@
 
 use std::rc::Rc;
 
+use cuweave_core::codes::Code;
 use cuweave_core::ids::ArgumentId;
 use cuweave_core::index::Index;
 use cuweave_core::ir::Origin;
 use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::Expr;
+use syn::spanned::Spanned;
 
 use super::lowering::Lowering;
+use super::names::ExprNames;
 use super::places::count_of;
 use crate::graph::parts::{AggregateType, BufferMemory, BufferType};
 use crate::graph::place::{Borrow, Place};
@@ -58,6 +63,13 @@ pub(super) fn lower_arguments(lowering: &mut Lowering<'_>, signature: &Signature
         if let Some(least) = argument.at_least {
             at_least(lowering, argument, least);
         }
+        if let Some(most) = &argument.at_most {
+            check_maximum(lowering, most, signature);
+            let name = &argument.name;
+            let [value, most] = [lowering.bound(&syn::parse_quote!(#name)), lowering.bound(most)];
+            let [value, most] = [value, most].map(|bound| lowering.program.dims.intern(bound));
+            lowering.arguments.at_most.push((name.to_string().into(), value, most));
+        }
     }
 }
 
@@ -99,4 +111,16 @@ pub(super) fn add_argument(lowering: &mut Lowering<'_>, name: &Ident, text: Stri
         lowering.program.add_discarded(view.buffer);
     }
     view
+}
+
+/// Reports a maximum that depends on a size.
+fn check_maximum(lowering: &mut Lowering<'_>, most: &Expr, signature: &Signature) {
+    let names = ExprNames::from_expr(most).mentioned;
+    let size =
+        signature.arguments.iter().find(|one| one.at_most.is_some() && names.contains(&one.name.to_string()));
+    if let Some(size) = size {
+        let message = format!("`#[at_most({})]` depends on the size `{}`", most.to_token_stream(), size.name);
+        let help = "write a number, or an expression over scalars that are no sizes";
+        lowering.report.error(most.span(), Code::CW001, &message, &[], Some(help));
+    }
 }

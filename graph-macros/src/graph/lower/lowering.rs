@@ -94,6 +94,7 @@ impl<'r> Lowering<'r> {
                 .collect(),
             parts: std::mem::take(&mut arguments.parts.list),
             at_least: std::mem::take(&mut arguments.at_least),
+            at_most: std::mem::take(&mut arguments.at_most),
         };
         let places = &program.spans.positions;
         let column = |at: StatementId| places[at.index()].1 as u32 + 1;

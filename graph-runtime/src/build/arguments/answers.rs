@@ -254,6 +254,10 @@ impl Answers for BodyEvaluator<'_> {
             ExpansionFault::AtLeast { argument, least, value } => {
                 Error::AtLeast { at: Box::new(at.with_name(argument)), least, value }
             }
+            ExpansionFault::AtMost { argument, most, value } => {
+                let at = Box::new(at.with_name(argument));
+                Error::Range { at, buffer: String::new(), range: String::new(), lo: 0, hi: most, len: value }
+            }
             ExpansionFault::Unlike { one, other } => {
                 Error::Config { at, reason: ConfigFault::Unlike { one, other } }
             }

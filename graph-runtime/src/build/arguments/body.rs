@@ -64,6 +64,15 @@ pub trait Body {
 )]
 pub trait Sets<const I: usize> {}
 
+/// Implemented by the item of a graph function if a caller may pass a size as parameter `I`: lengths rise with it.
+/// `Of` has no meaning.
+#[diagnostic::on_unimplemented(
+    message = "argument {I} of `{Self}` takes no size",
+    label = "the graph is built for one value of it",
+    note = "a size reaches values and lengths that rise with it, and no loops, choices, indices or library calls"
+)]
+pub trait Rises<const I: usize, Of = ()> {}
+
 /// Calls `with` with the body of a frame. Evaluates the calls that lead to it, starting from the outermost
 /// function. Returns `None` if an argument's expression returns from its function before the callee is entered.
 pub(crate) fn enter<T>(

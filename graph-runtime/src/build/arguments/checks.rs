@@ -5,6 +5,7 @@
 //! bound to its arguments. [`check_moved_ranges`] and [`check_new_overlap`] repeat the part that a setter can
 //! invalidate.
 
+use cuweave_core::flattened::Flattened;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
     Access, BufferId, DimId, Origin, Program, Rows, Statement, StatementId, StatementKind, View,
@@ -94,12 +95,26 @@ fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     Ok(())
 }
 
-/// Repeats the range checks for accesses and views that a setter has moved.
+/// Repeats the checks for lengths, accesses and views that a setter has changed. The memory of a buffer was planned
+/// for its length at the largest values of sizes.
 pub(crate) fn check_moved_ranges(
     moved: &SetterEffects,
-    program: &Program,
+    flat: &Flattened,
     dims: &Vector<DimId, u64>,
 ) -> Result<()> {
+    let program = flat.checked.program();
+    for &buffer in &moved.buffers {
+        let dim = program.buffers[buffer].len;
+        let (len, planned) = (dims[dim], flat.sizes[dim]);
+        let text = || program.dims[dim].to_string();
+        if len == 0 {
+            return Err(Error::ZeroLength { at: at_buffer(program, buffer), text: text() });
+        }
+        if len > planned {
+            let (at, buffer) = (at_buffer(program, buffer), program.buffers[buffer].name.to_string());
+            return Err(Error::Range { at, buffer, range: text(), lo: 0, hi: len, len: planned });
+        }
+    }
     moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
     moved.views().iter().try_for_each(|&at| view(program, dims, &program.views[at]))
 }

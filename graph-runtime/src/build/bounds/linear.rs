@@ -26,7 +26,7 @@ use crate::statements::Dim;
 use crate::token::Token;
 use cuweave_core::flattened::Flattened;
 
-use cuweave_core::settable_bounds::target;
+use cuweave_core::settable_bounds::{SetterEffects, target};
 
 /// The maximum number of expressions to evaluate. With more of them the slow path costs no more.
 const MAX_EXPRESSIONS: usize = 64;
@@ -77,9 +77,10 @@ impl WrappingForm {
 }
 
 impl LinearBounds {
-    /// Returns the fast path of a scalar's setter for the current values. `None` if the setter has none.
+    /// Returns the fast path of an edit of scalars for the current values. `None` if it has none.
     pub fn new(
-        scalar: ScalarId,
+        moved: &SetterEffects,
+        scalars: &[ScalarId],
         body: &dyn Body,
         definition: &Definition,
         built: &BuiltGraph,
@@ -87,12 +88,11 @@ impl LinearBounds {
         let flat = &*definition.flat;
         let mut forms =
             LinearForms { flat, definition, asked: BodyEvaluator::new(body), expressions: Vec::new() };
-        let moved = &flat.moves.of[scalar];
         let mut symbols = Vec::new();
         for &symbol in moved.symbols() {
             let declared = &flat.moves.symbols[symbol];
             let SymbolDefinition::Leaf(frame, leaf, loop_values) = &declared.meaning else { return None };
-            if declared.of.iter().any(|&other| other != scalar) {
+            if declared.of.iter().any(|other| !scalars.contains(other)) {
                 return None;
             }
             let at = ExpansionPoint { frames: &flat.frames, frame: *frame, loop_values };
@@ -117,7 +117,7 @@ impl LinearBounds {
             }
             bounds.push((moving.dim, form));
         }
-        forms.check(&bounds, moved.accesses.as_slice(), moved.views())?;
+        forms.check(&bounds, moved)?;
         let targets = forms.targets(&bounds, &moved.accesses, &built.plan.operations)?;
         let bounds = bounds.into_iter().map(|(dim, form)| (dim, form.line(1))).collect();
         let (values, before) = (vec![0; forms.expressions.len()], vec![0; symbols.len()]);
@@ -389,25 +389,25 @@ impl<'f> LinearForms<'f> {
         (ask.from <= ask.to).then_some(())
     }
 
-    /// Restricts the fast path to values for which all ranges lie in their buffers and all nested views in
-    /// their outer views.
-    fn check(
-        &mut self,
-        bounds: &[(DimId, LinearForm)],
-        accesses: &[(StatementId, usize)],
-        views: &[usize],
-    ) -> Option<()> {
+    /// Restricts the fast path to values for which all ranges lie in their buffers, all nested views in their outer
+    /// views, and all buffers in their memory.
+    fn check(&mut self, bounds: &[(DimId, LinearForm)], moved: &SetterEffects) -> Option<()> {
         let program = self.flat.checked.program();
         let rise = |forms: &mut LinearForms<'f>, one: DimId, other: DimId| {
             let (one, other) = (forms.bound(bounds, one)?, forms.bound(bounds, other)?);
             forms.within(other.plus(one, -1)?, 0, i128::MAX >> 1)
         };
-        for &(statement, access) in accesses {
+        for &(statement, access) in &moved.accesses {
             let access = &program.statements[statement].accesses[access];
             rise(self, access.lo, access.hi)?;
             rise(self, access.hi, program.buffers[access.buffer].len)?;
         }
-        for &view in views {
+        for &buffer in &moved.buffers {
+            let len = program.buffers[buffer].len;
+            let form = self.bound(bounds, len)?;
+            self.within(form, 1, i128::from(self.flat.sizes[len]))?;
+        }
+        for &view in moved.views() {
             let view = &program.views[view];
             rise(self, view.of.0, view.lo)?;
             rise(self, view.lo, view.hi)?;

@@ -38,7 +38,7 @@ pub(crate) fn locate(
     let mut set: BTreeSet<(StatementId, u32)> = BTreeSet::new();
     // If an access of a launch moves, the launch's other arguments may change with it.
     let mut moving: Vector<StatementId, bool> = Vector::filled(false, program.statements.len());
-    for (id, scalar) in flat.scalars.enumerate().filter(|(_, scalar)| !scalar.fixed) {
+    for (id, scalar) in flat.scalars.enumerate().filter(|(_, scalar)| !scalar.setting.is_fixed()) {
         for &id in scalar.blocks.iter().chain(&scalar.grids) {
             near[id] = false;
             if let Some(launch) = &mut facts.launches[id] {

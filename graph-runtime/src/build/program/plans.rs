@@ -143,7 +143,9 @@ fn expand_and_check(
         table.program.dims.ids().map(|dim| asked.bound(at, dim, &mut |_| None)).collect();
     let numbers = numbers?;
     let moves = |number: &&DimValue| number.poly.as_constant().is_none();
-    let sizes = numbers.iter().map(|number| if moves(&number) { 0 } else { number.value }).collect();
+    let mut sizes: Vector<DimId, u64> =
+        numbers.iter().map(|number| if moves(&number) { 0 } else { number.value }).collect();
+    table.program.buffers.iter().for_each(|buffer| sizes[buffer.len] = numbers[buffer.len].value);
     let polys = numbers.iter().filter(moves).map(|number| number.poly.clone()).collect();
     let make = |asked: &mut BodyEvaluator<'_>| {
         let expanded = expand(&handle, &[], &mut KnownBounds { numbers: &numbers, asked })?;
@@ -206,6 +208,7 @@ fn order_and_check(
         }
         let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
+        source.program.buffers.iter().for_each(|buffer| sizes[buffer.len] = values[buffer.len]);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let again = (!bounds.is_empty()).then(|| source.program.clone());
         let written = Arc::new(source.program.clone());

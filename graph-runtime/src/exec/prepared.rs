@@ -1,0 +1,17 @@
+//! What an edit of scalars changes. It is computed by the first edit of these scalars.
+
+use std::sync::Arc;
+
+use cuweave_core::ids::ScalarId;
+use cuweave_core::settable_bounds::SetterEffects;
+
+use crate::build::LinearBounds;
+
+/// What an edit of certain scalars changes.
+pub(crate) struct PreparedEdit {
+    /// The scalars, ascending.
+    pub scalars: Vec<ScalarId>,
+    pub effects: Arc<SetterEffects>,
+    /// The fast path. `None` if there is none.
+    pub linear: Option<LinearBounds>,
+}

@@ -1,0 +1,137 @@
+//! Sizes: scalars with `#[at_most(n)]`, which a graph is built for all values of.
+//!
+//! The build evaluates the program at the largest values, so that all memory is planned for them. The exec gets the
+//! caller's values when it is instantiated, by an edit.
+
+use cuweave_core::expand::{ExpansionPoint, Expressions, Frame, FrameId};
+use cuweave_core::flattened::Flattened;
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{DimId, Text};
+use cuweave_core::location::SourceLocation;
+use cuweave_core::table::DecodedFunction;
+
+use crate::build::{Body, BodyEvaluator};
+use crate::error::{Error, PlanFault, Result, SetterFault};
+use crate::token::Token;
+
+/// The value of a size: any integer type.
+#[diagnostic::on_unimplemented(
+    message = "a size is an integer, and this is `{Self}`",
+    label = "`#[at_most(..)]` stands on an integer"
+)]
+pub trait SizeValue: Copy {
+    /// Returns the value. `None` if it is negative.
+    fn get(&self) -> Option<u64>;
+
+    /// Returns a value of this type. `None` if it does not fit.
+    fn from_u64(value: u64) -> Option<Self>;
+}
+
+macro_rules! impl_size_value {
+    ($($ty:ty),*) => {$(
+        impl SizeValue for $ty {
+            fn get(&self) -> Option<u64> {
+                u64::try_from(*self).ok()
+            }
+
+            fn from_u64(value: u64) -> Option<$ty> {
+                <$ty>::try_from(value).ok()
+            }
+        }
+    )*};
+}
+
+impl_size_value!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
+
+/// A size among bound arguments.
+pub trait SizeSlot {
+    /// Returns the value. `None` if it is negative.
+    fn value(&self) -> Option<u64>;
+
+    /// Replaces the value. Returns false if it does not fit.
+    fn replace(&mut self, value: u64) -> bool;
+}
+
+impl<T: SizeValue> SizeSlot for T {
+    fn value(&self) -> Option<u64> {
+        self.get()
+    }
+
+    fn replace(&mut self, value: u64) -> bool {
+        T::from_u64(value).map(|value| *self = value).is_some()
+    }
+}
+
+/// The range of a size.
+#[derive(Clone, Debug)]
+pub(crate) struct SizeRange {
+    pub scalar: ScalarId,
+    /// The argument.
+    at: SourceLocation,
+    /// The text of `#[at_most(..)]`.
+    text: String,
+    least: u64,
+    pub most: u64,
+    /// The value of the caller.
+    pub given: u64,
+}
+
+impl SizeRange {
+    /// Checks that a value lies in the range. `None` is a negative one.
+    pub fn check(&self, value: Option<u64>) -> Result<u64> {
+        match value.filter(|value| (self.least..=self.most).contains(value)) {
+            Some(value) => Ok(value),
+            None => Err(self.out_of_range(value.unwrap_or(0))),
+        }
+    }
+
+    #[cold]
+    pub fn out_of_range(&self, value: u64) -> Error {
+        Error::Range {
+            at: Box::new(self.at.clone()),
+            buffer: String::new(),
+            range: self.text.clone(),
+            lo: self.least,
+            hi: self.most,
+            len: value,
+        }
+    }
+}
+
+/// Returns the sizes of a function with their ranges. `body` has the values of the caller, which are checked.
+pub(super) fn sizes(body: &dyn Body) -> Result<Vec<SizeRange>> {
+    let Some(handle) = body.table(Token) else { return Err(PlanFault::OtherVersion.into()) };
+    let table: &DecodedFunction = &handle;
+    if table.structure.at_most.is_empty() {
+        return Ok(Vec::new());
+    }
+    let root = Vector::from(vec![Frame::outermost(handle.clone())]);
+    let at = ExpansionPoint { frames: &root, frame: FrameId::OUTERMOST, loop_values: &[] };
+    let mut evaluator = BodyEvaluator::new(body);
+    let mut range = |(name, value, most): &(Text, DimId, DimId)| {
+        let Some(scalar) = table.scalars.position(|one| one.path.is_empty() && one.name == *name) else {
+            return Err(PlanFault::OtherVersion.into());
+        };
+        let least =
+            table.structure.at_least.iter().find(|(of, ..)| of == name).map_or(1, |(.., least)| *least);
+        let text = table.program.dims[*most].to_string();
+        let line = table.scalars[scalar].line;
+        let at_argument = SourceLocation::new(name.to_string(), table.program.file.to_string(), line);
+        let given = evaluator.value(at, *value, &mut |_| None)?;
+        let most = evaluator.value(at, *most, &mut |_| None)?;
+        let range = SizeRange { scalar, at: at_argument, text, least, most, given };
+        range.check(Some(given))?;
+        Ok(range)
+    };
+    table.structure.at_most.iter().map(|size| range(size)).collect()
+}
+
+/// Checks that the build has proved the graph for all values of its sizes.
+pub(super) fn check_sizes(flat: &Flattened, sizes: &[SizeRange]) -> Result<()> {
+    let fixed = |size: &SizeRange| Some((size.at.clone(), SetterFault::of(flat, size.scalar)?));
+    match sizes.iter().find_map(fixed) {
+        None => Ok(()),
+        Some((at, reason)) => Err(PlanFault::FixedSize { at, reason }.into()),
+    }
+}

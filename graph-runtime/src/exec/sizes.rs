@@ -1,0 +1,58 @@
+//! The setters of sizes, and the sizes of a build.
+
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Index;
+
+use crate::error::Result;
+
+use super::edit::PendingEdit;
+use super::graph::{ExecCore, GraphFn};
+use super::size_ranges::{SizeRange, SizeValue};
+
+impl<'e, A: GraphFn> PendingEdit<'e, A> {
+    /// Gives a size a new value.
+    ///
+    /// # Errors
+    ///
+    /// A value out of its range; those of [`PendingEdit::set`].
+    pub fn set_size<T: SizeValue + 'e>(
+        &mut self,
+        index: usize,
+        value: T,
+        place: impl Fn(&mut A) -> &mut T + 'e,
+    ) -> Result<()> {
+        let scalar = ScalarId::new(index);
+        if let Some(size) = self.core().sizes.iter().find(|size| size.scalar == scalar) {
+            size.check(value.get())?;
+        }
+        self.set(index, value, place)
+    }
+}
+
+impl<A: GraphFn> ExecCore<A> {
+    /// Sets a size.
+    pub fn set_size<T: SizeValue + 'static>(
+        &mut self,
+        index: usize,
+        value: T,
+        place: impl Fn(&mut A) -> &mut T + 'static,
+    ) -> Result<()> {
+        let mut edit = self.edit();
+        edit.set_size(index, value, place)?;
+        edit.apply()
+    }
+
+    /// Gives the sizes the values of the caller. The nodes have the largest ones before.
+    pub(crate) fn set_given_sizes(&mut self) -> Result<()> {
+        let sizes: Vec<SizeRange> =
+            self.core.sizes.iter().filter(|size| size.given != size.most).cloned().collect();
+        if sizes.is_empty() {
+            return Ok(());
+        }
+        let mut edit = self.edit();
+        for size in sizes {
+            edit.replace_size(size.scalar, size.given)?;
+        }
+        edit.apply()
+    }
+}
