@@ -5,7 +5,8 @@
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::expansion::Expansion;
 use super::parts::AggregateType;
@@ -45,14 +46,18 @@ fn rising(expansion: &Expansion<'_>, scalar: ScalarId, index: usize) -> TokenStr
     let Setter { fixed, is_size, passed, .. } = &expansion.setters[scalar];
     let of_callees = |parameter: &TokenStream, late: &TokenStream| -> Vec<TokenStream> {
         let one = |Passed { callee, index, rises }: &Passed<'_>| match rises {
-            true => quote!(#callee::__Item: ::cuweave::__private::Rises<#index, #parameter>),
-            false => quote!(#late #callee::__Item: ::cuweave::__private::Sets<#index>),
+            true => quote_spanned! {callee.span()=>
+                #callee::__Item: ::cuweave::__private::Rises<#index, #parameter>
+            },
+            false => quote_spanned! {callee.span()=>
+                #late #callee::__Item: ::cuweave::__private::Sets<#index>
+            },
         };
         passed.iter().map(one).collect()
     };
     let bounds = match fixed {
         Some(_) => {
-            let reason = reason_name(scalar);
+            let reason = no_size_name(scalar);
             vec![quote!(for<'__setter> (): #reason)]
         }
         None => of_callees(&quote!(__Of), &quote!(for<'__setter>)),
@@ -86,6 +91,14 @@ pub(super) fn settable(expansion: &Expansion<'_>) -> TokenStream {
             let message = format!("`{argument}` of `{name}` has no setter: {reason}");
             let label = format!("the graph is built for one value of `{argument}`");
             let told = on_unimplemented(&message, &label, "build the graph again for another value");
+            tokens.extend(quote!(#told trait #trait_name {}));
+        }
+        if let Some(reason) = &setter.fixed {
+            let trait_name = no_size_name(scalar);
+            let message = format!("`{argument}` of `{name}` takes no size: {reason}");
+            let label = format!("the graph is built for one value of `{argument}`");
+            let told =
+                on_unimplemented(&message, &label, "keep a graph for each value, or pass another scalar");
             tokens.extend(quote!(#told trait #trait_name {}));
         }
         let (bounds, rising) = (bounds(expansion, scalar), rising(expansion, scalar, index));
@@ -145,6 +158,11 @@ pub(super) fn whole_name(at: usize) -> Ident {
 /// Returns the name of the trait that explains why a scalar or a host value has no setter.
 fn reason_name(scalar: ScalarId) -> Ident {
     format_ident!("__Fixed{}", scalar.as_u32(), span = Span::mixed_site())
+}
+
+/// Returns the name of the trait that explains why a caller cannot pass a size.
+fn no_size_name(scalar: ScalarId) -> Ident {
+    format_ident!("__NoSize{}", scalar.as_u32(), span = Span::mixed_site())
 }
 
 /// The names of the methods that every exec has.
