@@ -10,9 +10,10 @@
 //! - `iterations`: the iterations of loops as the device recorded them;
 //! - `times`: the time that a build takes;
 //! - `module_variables`: the order of launches of several execs that share module variables;
-//! - `arena`, `pooled`: one arena for the execs of a stream.
+//! - `arena`, `pooled`: one arena for the execs of a stream; `bank`: execs by key.
 
 mod arena;
+mod bank;
 mod boxed_core;
 mod core;
 mod counting;
@@ -36,6 +37,7 @@ mod times;
 mod verify;
 
 pub use arena::ArenaPool;
+pub use bank::{Bank, BankBytes, ExecBytes, GraphExec};
 pub(crate) use graph::impl_common_methods;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations, read_back};
 #[cfg(feature = "inspect")]

@@ -127,7 +127,7 @@ impl Core {
     }
 
     /// Checks that a scalar can be set.
-    fn check_settable(&self, scalar: ScalarId) -> Result<()> {
+    fn check_settable(&mut self, scalar: ScalarId) -> Result<()> {
         self.check_changeable()?;
         if let Some(reason) = SetterFault::of(&self.definition.flat, scalar) {
             let scalar = &self.definition.flat.scalars[scalar];
@@ -374,12 +374,13 @@ impl Core {
         }
     }
 
-    pub(super) fn check_changeable(&self) -> Result<()> {
+    pub(super) fn check_changeable(&mut self) -> Result<()> {
         if self.broken {
             return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
         self.check_hosts()?;
-        context::enter(self.definition.driver, &self.definition.ctx)
+        context::enter(self.definition.driver, &self.definition.ctx)?;
+        self.ready()
     }
 
     /// Returns an error if a host statement panicked and no call has reported it yet.
@@ -529,7 +530,7 @@ impl Core {
     /// Returns the statements that depend on the scalar `field` of a record, or an error if it cannot be set.
     /// `path` leads to the record; `name` names it in messages.
     pub(super) fn settable_field(
-        &self,
+        &mut self,
         argument: ArgumentId,
         path: &[Text],
         name: &str,
