@@ -284,7 +284,7 @@ fn keys_are_warmed() -> cuweave::Result<()> {
     let all = bank.bytes().all;
     assert_eq!(
         all.driver,
-        [3, 1, 2, 4].map(driver_bytes).iter().sum::<u64>(),
+        [1, 2, 4, 5].map(driver_bytes).iter().sum::<u64>(),
         "four at once, since they were launched"
     );
     let Err(error) = bank.warm(6..8, |_, _| Err(Error::NoContext)) else { panic!("it failed") };
