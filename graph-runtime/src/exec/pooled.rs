@@ -9,8 +9,8 @@ use crate::cuda::{RawExec, Stream};
 use crate::error::{BankFault, DeviceFault, Error, Result};
 
 use super::arena::ArenaPool;
-use super::bank::ExecBytes;
 use super::core::{Core, Temporaries};
+use super::exec_bytes::ExecBytes;
 
 /// Lays the graph out again with its temporaries in the pool's arena, adds its nodes and instantiates it.
 pub(super) fn instantiate_in(core: &mut Core, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
