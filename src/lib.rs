@@ -115,9 +115,9 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
-    AnyBits, ArenaPool, Buffer, CallStream, Condition, Error, Exec, Flag, Graph, GraphFn, Loaded,
-    LoopIterations, Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, Variable,
-    context,
+    AnyBits, ArenaPool, Bank, Buffer, CallStream, Condition, Error, Exec, Flag, Graph, GraphExec, GraphFn,
+    Loaded, LoopIterations, Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle,
+    Variable, context,
 };
 
 #[cfg(feature = "blas")]
@@ -238,21 +238,23 @@ pub mod verify {
     };
 }
 
-/// The device's graph pool, from which the alloc nodes of all graphs allocate.
+/// The device's graph pool, from which the alloc nodes of all graphs allocate, and the bytes of a [`Bank`].
 pub mod memory {
     #[doc(inline)]
-    pub use cuweave_runtime::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
+    pub use cuweave_runtime::{
+        BankBytes, ExecBytes, GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool,
+    };
 }
 
 /// The types in an [`Error`].
 pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
-        BadRows, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
-        DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault, LaunchShape,
-        LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent, PlanFault,
-        ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch, SourceLocation, SwitchFault,
-        Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
+        BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
+        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault,
+        LaunchShape, LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent,
+        PlanFault, ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch, SourceLocation,
+        SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
     };
 }
 

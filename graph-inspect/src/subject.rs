@@ -92,6 +92,8 @@ pub struct ReportInput<'g> {
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.
     pub decided: &'g Decided,
+    /// The number of nodes, with those in child graphs and in the bodies of conditional nodes.
+    pub nodes: usize,
     /// The number of nodes that library calls captured.
     pub captured: usize,
     /// The number of conditional nodes.

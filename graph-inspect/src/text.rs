@@ -68,6 +68,7 @@ impl Report {
         }
         lines.head(self.memory_line());
         lines.head(self.plan.as_ref().map(|plan| line("temporaries", plan)));
+        lines.head(self.exec_line());
         lines.list("managed", "hints", self.hints.iter().map(hint_line));
         lines.list("switches", "switches", self.switches.iter().map(switch_line));
         self.launches(&mut lines, extent);
@@ -138,6 +139,13 @@ impl Report {
         };
         let planned = bytes(planned_bytes);
         (planned_bytes > 0).then(|| line("memory", format!("{planned} planned{shared}{reserved}")))
+    }
+
+    /// Returns the line about what instantiating takes. `None` for an empty graph.
+    fn exec_line(&self) -> Option<String> {
+        let Report { exec_bytes, width, .. } = *self;
+        let beside = if width > 1 { format!(", {width} nodes side by side") } else { String::new() };
+        (exec_bytes > 0).then(|| line("exec", format!("about {} of the driver{beside}", bytes(exec_bytes))))
     }
 
     /// Adds the lines about launch changes.

@@ -23,7 +23,7 @@ pub use cuweave_core::compile::BudgetFault;
 pub use devices::{DeviceFault, DeviceFeature, Inaccessible, Ungranted};
 pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
-pub use execs::{LoopFault, OutputFault, ProfileFault, SetterFault, SwitchFault};
+pub use execs::{BankFault, LoopFault, OutputFault, ProfileFault, SetterFault, SwitchFault};
 pub use managed::ManagedFault;
 pub use multicast::MulticastFault;
 pub use parts::*;
@@ -49,10 +49,7 @@ pub enum Error {
     #[error("{}", parts::lines(.0))]
     Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
-    #[error(
-        "no CUDA driver is installed: {0} cannot be loaded\n  = help: without a GPU, call `load()` of the crate \
-            `cuweave-sim` first"
-    )]
+    #[error("{}", devices::no_driver(.0))]
     NoDriver(&'static str),
     /// The driver is too old for graphs.
     #[error("the CUDA driver is too old: it has CUDA {}.{}, and 12.4 is needed", found.0, found.1)]
@@ -456,15 +453,15 @@ pub enum Error {
         function: String,
     },
     /// A member of an arena pool is launched into another stream than the pool's.
-    #[error(
-        "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams \
-            need two pools"
-    )]
+    #[error("{}", execs::other_pool(function))]
     #[non_exhaustive]
     StreamOfOtherPool {
         /// The graph function.
         function: String,
     },
+    /// An exec that a [`Bank`](crate::Bank) cannot hold: the graph function, and the reason.
+    #[error("`{0}` {1}")]
+    Bank(String, BankFault),
     /// An output passed to a launch is not the one that the graph was built for.
     #[error("{at}: {reason}")]
     #[non_exhaustive]

@@ -72,15 +72,17 @@ pub use cuweave_inspect::{
 };
 pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
-    BadRows, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault, ConfigPart,
-    DeviceFault, DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error, FailedCall,
-    Fault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind, ModuleFailure,
-    MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, Result,
-    Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation, StoreInstruction,
+    BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
+    ConfigPart, DeviceFault, DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error,
+    FailedCall, Fault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind,
+    ModuleFailure, MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal,
+    Result, Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation, StoreInstruction,
     SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault,
     VerificationObstacle,
 };
-pub use exec::{ArenaPool, BuildTimes, Exec, Graph, GraphFn, Verification};
+pub use exec::{
+    ArenaPool, Bank, BankBytes, BuildTimes, Exec, ExecBytes, Graph, GraphExec, GraphFn, Verification,
+};
 pub use kernels::{CodeCache, Loaded, ReadVariable, Variable, set_code_cache};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 
@@ -106,8 +108,8 @@ pub mod private {
     pub use crate::error::{Error, Result};
     pub use crate::exec::{
         ArgumentMut, ArgumentPath, Element, ElementMut, Exec, ExecArgument, ExecCore, Generated, Graph,
-        GraphFn, ListElement, PendingEdit, RecordField, Settable, SizeSlot, SizeValue, build, build_on, dump,
-        limit_verified_pieces, operations, read_back,
+        GraphExec, GraphFn, ListElement, PendingEdit, RecordField, Settable, SizeSlot, SizeValue, build,
+        build_on, dump, limit_verified_pieces, operations, read_back,
     };
     pub use crate::kernels::item::{
         Called, GraphPath, HoldsHost, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits,

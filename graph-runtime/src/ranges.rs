@@ -60,6 +60,11 @@ impl ReservedRange {
         &self.ctx
     }
 
+    /// Returns the granularity in which it grows, in bytes.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
     /// Returns the number of mapped bytes.
     pub fn bytes(&self) -> u64 {
         self.mapped

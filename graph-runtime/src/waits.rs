@@ -38,6 +38,11 @@ impl OwnedEvent {
     pub fn raw(&self) -> Event {
         self.event
     }
+
+    /// Returns true if the recorded work is known to be complete. The context must be current.
+    pub fn is_over(&self) -> bool {
+        self.driver.relaxed(|| self.driver.is_over(self.event)).unwrap_or(false)
+    }
 }
 
 impl Drop for OwnedEvent {

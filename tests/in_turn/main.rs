@@ -5,6 +5,7 @@
 mod alloc_nodes;
 mod apart;
 mod arena_pool;
+mod bank;
 mod bounds;
 mod bounds_order;
 mod bounds_random;

@@ -136,3 +136,23 @@ fn sizes_flow_into_calls_and_outputs_have_their_lengths() {
         cuweave_check::check(&exec.certificate()).expect("the certificate holds");
     }
 }
+
+#[test]
+fn the_execs_of_a_bank_begin_with_the_given_value() {
+    let device = device();
+    let x = device.upload(&ramp(60));
+    let y = Buffer::<f32>::zeros(&device.stream, 60).expect("a buffer");
+    let mut bank = cuweave::Bank::<u32, steps::Exec<'_>>::new(&device.stream).max_execs(2);
+    let mut expected = vec![0.0f32; 60];
+    for d in [1, 2, 3, 1] {
+        let exec = bank
+            .get(&d, |pool| steps(&device.ctx, d, 20, 7, 2.0, &x, &y)?.instantiate_in(pool))
+            .expect("an exec");
+        exec.launch(&device.stream).expect("it runs");
+        for (y, x) in expected.iter_mut().zip(ramp(60)).take(7 * d as usize) {
+            *y += added(2.0, x);
+        }
+        assert_eq!(y.to_host(&device.stream).expect("it is read"), expected, "{d}");
+    }
+    assert_eq!(bank.len(), 2);
+}

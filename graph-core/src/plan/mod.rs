@@ -12,6 +12,7 @@
 //! - [`mod@check`] checks offsets from the definition alone;
 //! - [`budget`] adds edges so that a plan fits into fewer bytes;
 //! - [`nodes`] links alloc and free nodes if the driver assigns the addresses;
+//! - [`width()`] is the number of nodes side by side;
 //! - [`svg`] draws plans.
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.
@@ -41,6 +42,7 @@ pub mod svg;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod width;
 
 pub use bounds::{Floor, antichain, floor};
 pub use conflict::Conflicts;
@@ -50,3 +52,4 @@ pub use placement::place_all;
 pub use planning::{MemoryPlan, plan};
 pub(crate) use problem::room;
 pub use problem::{Bound, Effort, MAX_TOTAL_BYTES, Offsets, PlanError, Problem};
+pub use width::width;

@@ -303,6 +303,10 @@ fn generated(expansion: &Expansion<'_>) -> TokenStream {
     let views_mut = view_fields(expansion, true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
     let lender = lender();
     quote! {
+        impl<'a> ::cuweave::__private::GraphExec for Exec<'a> {
+            type Function = Args<'a>;
+        }
+
         #[doc(hidden)]
         impl<'a> ::cuweave::__private::Generated for Args<'a> {
             type Exec = Exec<'a>;

@@ -15,7 +15,9 @@ use crate::bind::{
 };
 use crate::build::ScalarValue;
 use crate::error::{Error, Result, SourceLocation};
-use crate::exec::{ExecCore, Generated, Verification, impl_common_methods, iterations_of_statement};
+use crate::exec::{
+    ExecCore, Generated, GraphExec, Verification, impl_common_methods, iterations_of_statement,
+};
 use crate::token::Token;
 #[cfg(feature = "inspect")]
 use cuweave_inspect::Profile;
@@ -64,6 +66,10 @@ impl<'e> LaunchOutputs<'e, '_> {
         let index = self.core.args.output::<T>(output, CallSite::caller())?;
         self.core.output(index)
     }
+}
+
+impl<'a> GraphExec for Exec<'a> {
+    type Function = Args<'a>;
 }
 
 impl<'a> Args<'a> {

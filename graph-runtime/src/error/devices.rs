@@ -219,6 +219,13 @@ fn are(given: usize) -> String {
 }
 
 /// Returns a help line on the number of simulated devices. Empty with a real driver.
+pub(super) fn no_driver(library: &str) -> String {
+    format!(
+        "no CUDA driver is installed: {library} cannot be loaded\n  = help: without a GPU, call `load()` of the crate \
+         `cuweave-sim` first"
+    )
+}
+
 pub(super) fn simulator_help() -> &'static str {
     match Simulator::get().is_some() {
         true => {

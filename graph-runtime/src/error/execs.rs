@@ -7,6 +7,7 @@ use cuweave_core::flattened::Flattened;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::launches::LaunchShape;
 use cuweave_core::location::{SourceLocation, at_statement};
+use cuweave_core::picture::bytes;
 
 /// The reason why a setter cannot change something and the graph must be built again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -264,6 +265,35 @@ pub enum SwitchFault {
         "was merged with other launches or starts before another one ends: write `#[switchable]` before it"
     )]
     Merged,
+}
+
+/// The reason why a [`Bank`](crate::Bank) cannot hold an exec.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BankFault {
+    /// The exec alone takes more bytes than the bank may.
+    #[error("alone takes {}, and its bank may take {}", bytes(*.needed), bytes(*.most))]
+    #[non_exhaustive]
+    AboveLimit {
+        /// The bytes that the exec takes: its temporaries, and what the driver is estimated to take.
+        needed: u64,
+        /// The limit, as `max_bytes` set it.
+        most: u64,
+    },
+    /// The exec was not instantiated in the bank's pool.
+    #[error("is given to a bank, but its temporaries are elsewhere: write `.instantiate_in(pool)`")]
+    NotInPool,
+    /// `max_execs(0)`.
+    #[error("is given to a bank that may hold no exec: `max_execs` is 0")]
+    NoExecs,
+}
+
+/// Returns the text of [`Error::StreamOfOtherPool`](super::Error::StreamOfOtherPool).
+pub(super) fn other_pool(function: &str) -> String {
+    format!(
+        "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams \
+         need two pools"
+    )
 }
 
 fn listed(names: &[String], none: &str, some: &str) -> String {

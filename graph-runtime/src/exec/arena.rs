@@ -6,6 +6,7 @@
 //! keeps its addresses, and a launch does not access the pool. The range itself is in `ranges`.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::CudaStream;
@@ -40,6 +41,16 @@ impl ArenaPool {
     /// The per-thread default stream, which is a different stream on each thread; a driver that is missing or
     /// too old; a device that cannot map memory to reserved addresses.
     pub fn new(stream: &Arc<CudaStream>) -> Result<ArenaPool> {
+        ArenaPool::with_limit(stream, None)
+    }
+
+    /// Returns the pool of a bank of at most `max_bytes` bytes. Its members are instantiated when the bank has made
+    /// room for them, or when they are used.
+    pub(crate) fn of_bank(stream: &Arc<CudaStream>, max_bytes: u64) -> Result<ArenaPool> {
+        ArenaPool::with_limit(stream, Some(max_bytes))
+    }
+
+    fn with_limit(stream: &Arc<CudaStream>, max_bytes: Option<u64>) -> Result<ArenaPool> {
         let driver = cuda::driver()?;
         let raw = Stream::from_cudarc(stream);
         if raw.is_per_thread() {
@@ -47,8 +58,9 @@ impl ArenaPool {
         }
         context::enter(driver, stream.context())?;
         let range = ReservedRange::with_device_size(driver, stream.context())?;
+        let max_bytes = max_bytes.map(AtomicU64::new);
         let arena = Mutex::new(Arena { range: Some(range), uses: Vec::new(), leaks: false });
-        Ok(ArenaPool { shared: Arc::new(SharedArena { stream: stream.clone(), raw, arena }) })
+        Ok(ArenaPool { shared: Arc::new(SharedArena { stream: stream.clone(), raw, max_bytes, arena }) })
     }
 
     /// Returns a pool with an arena of at least `bytes` bytes.
@@ -94,6 +106,8 @@ impl fmt::Debug for ArenaPool {
 pub(crate) struct SharedArena {
     pub stream: Arc<CudaStream>,
     pub raw: Stream,
+    /// The limit of the bank whose pool it is. `None` for other pools.
+    max_bytes: Option<AtomicU64>,
     arena: Mutex<Arena>,
 }
 
@@ -113,6 +127,18 @@ impl SharedArena {
         self.arena.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the limit of the bank whose pool it is. `None` for other pools.
+    pub fn max_bytes(&self) -> Option<u64> {
+        self.max_bytes.as_ref().map(|bytes| bytes.load(Ordering::Relaxed))
+    }
+
+    /// Changes the limit of a bank.
+    pub fn set_max_bytes(&self, bytes: u64) {
+        if let Some(limit) = &self.max_bytes {
+            limit.store(bytes, Ordering::Relaxed);
+        }
+    }
+
     /// Grows the arena to at least `bytes` bytes and returns its address. The context must be current.
     pub fn reserve(&self, bytes: u64) -> Outcome<u64> {
         match &mut self.lock().range {
@@ -121,10 +147,17 @@ impl SharedArena {
         }
     }
 
+    /// Returns the granularity in which the arena grows, in bytes.
+    pub fn step(&self) -> u64 {
+        self.lock().range.as_ref().map_or(1, ReservedRange::step)
+    }
+
     /// Records that a member left: its last launch, and `leaks` if the completion of that launch is unknown.
     pub fn leave(&self, last: Option<&Arc<OwnedEvent>>, leaks: bool) {
         let mut arena = self.lock();
         arena.leaks |= leaks;
+        // A bank has many members one after the other, so the events of completed launches are dropped.
+        arena.uses.retain(|used| !used.is_over());
         // Launches in one stream complete in order, but members may be dropped in any order.
         arena.uses.extend(last.cloned());
     }

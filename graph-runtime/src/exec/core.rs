@@ -63,6 +63,8 @@ pub struct Core {
     pub(crate) edits: Vec<PreparedEdit>,
     /// The scalars with `#[at_most(n)]`.
     pub(crate) sizes: Vec<SizeRange>,
+    /// True once the sizes have the values of the caller.
+    pub(crate) begun: bool,
     /// The host values that setters replaced and that a launch in flight may use.
     pub(crate) replaced: Vec<Box<dyn Send + Sync>>,
     /// True if a failed update left nodes that disagree with the arguments.
@@ -109,6 +111,7 @@ impl Core {
             users: Vec::new(),
             edits: Vec::new(),
             sizes: Vec::new(),
+            begun: false,
             replaced: Vec::new(),
             broken: false,
             times: BuildTimes::default(),

@@ -77,8 +77,8 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         Ok(())
     }
 
-    pub(super) fn core(&self) -> &Core {
-        &self.exec.core
+    pub(super) fn core(&mut self) -> &mut Core {
+        &mut self.exec.core
     }
 
     /// Gives a size, by its number, a value that is known to be in its range.

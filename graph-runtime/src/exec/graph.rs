@@ -177,7 +177,7 @@ impl<A: GraphFn> Graph<A> {
         let Graph { core, args, .. } = self;
         let args = DropOrLeak::new(args, core.leaks.clone());
         let mut exec = ExecCore { core, args, not_sync: PhantomData, _borrows: BorrowUntilDrop(PhantomData) };
-        exec.set_given_sizes()?;
+        exec.begin()?;
         Ok(A::exec(exec, Token))
     }
 

@@ -146,6 +146,7 @@ impl Inspection<'_> {
             disabled: &self.0.built.state.disabled,
             left_alone: &self.0.built.plan.left_alone,
             decided: &self.0.built.plan.decided,
+            nodes: self.0.built.nodes(),
             captured: self.0.built.nodes_of(StatementKind::Capture(())),
             // The nodes of a condition statement include its conditional node, which is not a setter.
             conditions: self.0.built.handle.conditions,

@@ -31,7 +31,7 @@ static PINNED: Mutex<()> = Mutex::new(());
 
 impl Core {
     /// Checks that the graph can be launched into a stream, and makes the context current.
-    pub(super) fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
+    pub(super) fn check_stream(&mut self, stream: &CudaStream) -> Result<Stream> {
         let function = || self.definition.program().name.to_string();
         if self.broken {
             return Err(Error::Unusable { function: function() });
@@ -48,6 +48,7 @@ impl Core {
         if self.definition.driver.is_capturing(raw)? {
             return Err(Error::StreamCapturing { function: function() });
         }
+        self.ready()?;
         Ok(raw)
     }
 

@@ -11,13 +11,16 @@
 //! - `iterations`: the iterations of loops as the device recorded them;
 //! - `times`: the time that a build takes;
 //! - `module_variables`: the order of launches of several execs that share module variables;
-//! - `arena`, `pooled`: one arena for the execs of a stream.
+//! - `arena`, `pooled`: one arena for the execs of a stream; `bank`: execs by key; `exec_bytes`:
+//!   their device memory.
 
 mod arena;
+mod bank;
 mod boxed_core;
 mod core;
 mod counting;
 mod edit;
+mod exec_bytes;
 mod graph;
 mod host_values;
 mod in_flight;
@@ -41,7 +44,9 @@ mod times;
 mod verify;
 
 pub use arena::ArenaPool;
+pub use bank::{Bank, BankBytes, GraphExec};
 pub use edit::PendingEdit;
+pub use exec_bytes::ExecBytes;
 pub(crate) use graph::impl_common_methods;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations, read_back};
 #[cfg(feature = "inspect")]

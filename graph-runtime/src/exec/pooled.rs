@@ -5,11 +5,12 @@ use cuweave_core::launches::Allowed;
 
 use crate::build::Body;
 use crate::context;
-use crate::cuda::Stream;
-use crate::error::{DeviceFault, Error, Result};
+use crate::cuda::{RawExec, Stream};
+use crate::error::{BankFault, DeviceFault, Error, Result};
 
 use super::arena::ArenaPool;
 use super::core::{Core, Temporaries};
+use super::exec_bytes::ExecBytes;
 
 /// Lays the graph out again with its temporaries in the pool's arena, adds its nodes and instantiates it.
 pub(super) fn instantiate_in(core: &mut Core, body: &dyn Body, pool: &ArenaPool) -> Result<()> {
@@ -27,12 +28,67 @@ pub(super) fn instantiate_in(core: &mut Core, body: &dyn Body, pool: &ArenaPool)
     let allowed = Allowed::of(checked.program(), checked.functions());
     core.replan(Some(Memory::Owned), allowed, None)?;
     core.temporaries.pool = Some(shared.clone());
+    let bank = shared.max_bytes().is_some();
     let add = |core: &mut Core| {
+        if bank {
+            fits(core)?;
+        }
         core.add_nodes(body)?;
         core.check_certificate()?;
-        core.built.instantiate(&core.definition)
+        if bank { Ok(()) } else { core.built.instantiate(&core.definition) }
     };
-    add(core).or_else(|error| core.retry_as_written(error, add))
+    add(core).or_else(|error| match error {
+        Error::Bank(..) => Err(error),
+        error => core.retry_as_written(error, add),
+    })
+}
+
+/// Checks that an exec alone does not exceed the limit of the bank whose pool it is in. The arena does not shrink, so
+/// this is checked before it grows.
+fn fits(core: &Core) -> Result<()> {
+    let Some(most) = core.temporaries.pool.as_ref().and_then(|shared| shared.max_bytes()) else {
+        return Ok(());
+    };
+    let needed = core.exec_bytes().total();
+    if needed <= most {
+        return Ok(());
+    }
+    let fault = BankFault::AboveLimit { needed, most };
+    Err(Error::Bank(core.definition.program().name.to_string(), fault))
+}
+
+impl Core {
+    /// Instantiates the exec of a bank that is used before the bank made room for it.
+    pub(super) fn ready(&mut self) -> Result<()> {
+        if self.is_instantiated() { Ok(()) } else { self.built.instantiate(&self.definition) }
+    }
+
+    /// Returns false for the exec of a bank that has not made room for it yet.
+    pub(super) fn is_instantiated(&self) -> bool {
+        self.built.handle.exec != RawExec::NONE
+    }
+
+    /// Returns the bytes that the exec takes.
+    pub(super) fn exec_bytes(&self) -> ExecBytes {
+        let contexts = &self.definition.contexts;
+        let memories = contexts.ids().map(|device| self.built.plan.exec_memories(device).1);
+        let planned = memories.sum::<u64>();
+        let step = self.temporaries.pool.as_ref().map_or(1, |shared| shared.step());
+        let flat = &self.definition.flat;
+        let program = flat.checked.program();
+        let calls = program.statements.ids().filter(|&id| flat.is_captured(id));
+        let scratch = |id| {
+            let accesses = program.statements[id].accesses.iter().zip(flat.scratch(id));
+            let own =
+                accesses.filter(|(_, scratch)| *scratch).map(|(access, _)| &program.buffers[access.buffer]);
+            own.map(|buffer| flat.sizes[buffer.len].saturating_mul(u64::from(buffer.element))).sum::<u64>()
+        };
+        ExecBytes {
+            planned: planned.next_multiple_of(step),
+            library: calls.map(scratch).max().unwrap_or(0),
+            driver: self.built.estimated_exec_bytes(),
+        }
+    }
 }
 
 /// Checks that a member of a pool is launched into the pool's stream.

@@ -72,7 +72,7 @@ fn profile(core: &mut Core, body: &dyn Body, stream: &Arc<CudaStream>, launches:
 }
 
 /// Checks that the graph can be profiled in a stream, and makes the context current.
-fn check_profile(core: &Core, stream: &Arc<CudaStream>, launches: u32) -> Result<Stream> {
+fn check_profile(core: &mut Core, stream: &Arc<CudaStream>, launches: u32) -> Result<Stream> {
     let refused =
         |reason| Err(Error::Profile { function: core.definition.program().name.to_string(), reason });
     if launches == 0 {

@@ -36,6 +36,8 @@ impl<A: GraphFn> ExecCore<A> {
     pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOutputs) -> Result<()> {
         taken.with(&mut |taken| {
             if self.core.counting.launches == 0 {
+                self.core.ready()?;
+                self.begin()?;
                 self.verify_first(stream, taken)?;
             }
             self.core.launch(stream, taken)
@@ -108,7 +110,7 @@ impl Core {
     }
 
     /// Checks that a scalar can be set.
-    pub(super) fn check_settable(&self, scalar: ScalarId) -> Result<()> {
+    pub(super) fn check_settable(&mut self, scalar: ScalarId) -> Result<()> {
         self.check_changeable()?;
         if let Some(reason) = SetterFault::of(&self.definition.flat, scalar) {
             let scalar = &self.definition.flat.scalars[scalar];
@@ -331,12 +333,13 @@ impl Core {
         }
     }
 
-    pub(super) fn check_changeable(&self) -> Result<()> {
+    pub(super) fn check_changeable(&mut self) -> Result<()> {
         if self.broken {
             return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
         self.check_hosts()?;
-        context::enter(self.definition.driver, &self.definition.ctx)
+        context::enter(self.definition.driver, &self.definition.ctx)?;
+        self.ready()
     }
 
     /// Returns an error if a host statement panicked and no call has reported it yet.
@@ -486,7 +489,7 @@ impl Core {
     /// Returns the statements that depend on the scalar `field` of a record, or an error if it cannot be set.
     /// `path` leads to the record; `name` names it in messages.
     pub(super) fn settable_field(
-        &self,
+        &mut self,
         argument: ArgumentId,
         path: &[Text],
         name: &str,

@@ -73,7 +73,7 @@ pub(crate) struct SizeRange {
     text: String,
     least: u64,
     pub most: u64,
-    /// The value of the caller.
+    /// The value of the caller: the latest one that a setter accepted, or else that of the build.
     pub given: u64,
 }
 

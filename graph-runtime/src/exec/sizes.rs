@@ -22,8 +22,8 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         place: impl Fn(&mut A) -> &mut T + 'e,
     ) -> Result<()> {
         let scalar = ScalarId::new(index);
-        if let Some(size) = self.core().sizes.iter().find(|size| size.scalar == scalar) {
-            size.check(value.get())?;
+        if let Some(size) = self.core().sizes.iter_mut().find(|size| size.scalar == scalar) {
+            size.given = size.check(value.get())?;
         }
         self.set(index, value, place)
     }
@@ -42,8 +42,12 @@ impl<A: GraphFn> ExecCore<A> {
         edit.apply()
     }
 
-    /// Gives the sizes the values of the caller. The nodes have the largest ones before.
-    pub(crate) fn set_given_sizes(&mut self) -> Result<()> {
+    /// Gives the sizes of an instantiated exec the values of the caller, once. The nodes have the largest ones before.
+    pub(crate) fn begin(&mut self) -> Result<()> {
+        if self.core.begun || !self.core.is_instantiated() {
+            return Ok(());
+        }
+        self.core.begun = true;
         let sizes: Vec<SizeRange> =
             self.core.sizes.iter().filter(|size| size.given != size.most).cloned().collect();
         if sizes.is_empty() {

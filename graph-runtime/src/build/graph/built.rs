@@ -3,7 +3,7 @@
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId, StatementKind};
 use cuweave_core::kind::NodeStage;
-use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind};
+use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind, estimated_exec_bytes};
 
 use crate::build::calls::agreed::AgreedCollectives;
 use crate::build::calls::capture::CapturedNodes;
@@ -73,6 +73,17 @@ impl BuiltGraph {
         let of_kind =
             self.handle.captured.iter().filter(|(at, _)| list[**at].kind == OperationKind::Statement(kind));
         of_kind.map(|(_, captured)| captured.nodes.len() - captured.inner).sum()
+    }
+
+    /// Returns the number of nodes, with those in child graphs and in the bodies of conditional nodes.
+    pub fn nodes(&self) -> usize {
+        let captured: usize = self.handle.captured.values().map(|captured| captured.nodes.len()).sum();
+        self.plan.operations.list.len() - self.handle.captured.len() + captured
+    }
+
+    /// Estimates the bytes of device memory that the driver takes to instantiate the graph.
+    pub fn estimated_exec_bytes(&self) -> u64 {
+        estimated_exec_bytes(self.nodes(), self.plan.operations.width())
     }
 
     /// Returns the names and addresses for the simulated driver.
