@@ -355,7 +355,7 @@ pub fn set(
 ) -> cuweave::Result<()> {
     exec.core.set_buffer(1, y.bind_shared(), |args| &mut args.y)?;
     for (scalar, &value) in scalars.iter().enumerate() {
-        exec.core.set_scalar(scalar, value, |args| &mut args.scalars[scalar])?;
+        exec.core.set_scalar(scalar, value, move |args| &mut args.scalars[scalar])?;
     }
     Ok(())
 }

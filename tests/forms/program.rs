@@ -2,7 +2,7 @@
 
 use cuweave_core::index::ids;
 use cuweave_core::ir::{Access, BufferId, Launches, Memory, Options, Program, StatementId};
-use cuweave_core::table::Scalar;
+use cuweave_core::table::{Scalar, Setting};
 
 /// Lengths and bounds are multiples of this, up to [`LONGEST`].
 pub const UNIT: u32 = 8;
@@ -68,7 +68,7 @@ impl Function {
                 argument: cuweave_core::ids::ArgumentId::NONE,
                 path: Vec::new(),
                 line: 1,
-                fixed: false,
+                setting: Setting::Free,
                 leaf: None,
                 statements: of(scalar, |launch, scalar| launch.mentions(scalar)),
                 grids: of(scalar, |launch, scalar| launch.blocks_by == Some(scalar)),

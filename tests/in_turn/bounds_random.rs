@@ -16,7 +16,7 @@ use cuweave_core::ir::{
     Access, Buffer, BufferId, Device, Mode, Options, Origin, Program, Statement, StatementId, StatementKind,
 };
 use cuweave_core::structure::Structure;
-use cuweave_core::table::{BoundOp, Parameter, PrintedFunction, Scalar, TableHandle, encode};
+use cuweave_core::table::{BoundOp, Parameter, PrintedFunction, Scalar, Setting, TableHandle, encode};
 use cuweave_testkit::device::{alone, ramp};
 use cuweave_testkit::random::Random;
 
@@ -272,7 +272,7 @@ fn scalars(program: &Program) -> Vec<Scalar> {
             argument: ArgumentId::new(scalar),
             path: Vec::new(),
             line: 1,
-            fixed: false,
+            setting: Setting::Free,
             leaf: Some(LeafId::new(scalar)),
             statements: launches.clone(),
             grids: Vec::new(),
@@ -503,7 +503,7 @@ fn random_ranges_move() {
             let (scalar, new) = (random.below(SCALARS), value(&mut random));
             let old = std::mem::replace(&mut scalars[scalar], new);
             let meaning = function.meaning(&x, &y, &scalars).is_some();
-            let set = exec.0.set_scalar(scalar, new, |args| &mut args.scalars[scalar]);
+            let set = exec.0.set_scalar(scalar, new, move |args| &mut args.scalars[scalar]);
             assert_eq!(set.is_ok(), meaning, "{seed}: {set:?} of {scalars:?} in {:#?}", function.does);
             if set.is_ok() {
                 accepted += 1;

@@ -5,22 +5,25 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::expansion::Expansion;
+use super::idents::debug_body;
 use super::setter_traits::setter_bounds;
 use super::signature::NumberedArgument;
 
 /// Generates the type `Edit` in the function's module.
 pub(super) fn edit_type(expansion: &Expansion<'_>) -> TokenStream {
+    let shown = debug_body("Edit", []);
     let documented =
         format!("New values of scalars of `{}`, which `edit` applies together.", expansion.name());
     quote! {
         #[doc = #documented]
         pub struct Edit<'e, 'a> {
+            #[doc(hidden)]
             pending: ::cuweave::__private::PendingEdit<'e, Args<'a>>,
         }
 
         impl ::core::fmt::Debug for Edit<'_, '_> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct("Edit").finish_non_exhaustive()
+                #shown
             }
         }
 
@@ -43,7 +46,7 @@ pub(super) fn edit_type(expansion: &Expansion<'_>) -> TokenStream {
 
             #[doc(hidden)]
             pub(super) fn __apply(self, _: ::cuweave::__private::Token) -> ::cuweave::Result<()> {
-                self.pending.apply()
+                ::cuweave::__private::PendingEdit::apply(self.pending)
             }
         }
     }
@@ -68,7 +71,7 @@ impl Expansion<'_> {
             ) -> ::cuweave::Result<()> {
                 let mut edit = #name::Edit::__new(#core.edit(), ::cuweave::__private::Token);
                 changes(&mut edit)?;
-                edit.__apply(::cuweave::__private::Token)
+                #name::Edit::__apply(edit, ::cuweave::__private::Token)
             }
         }
     }
@@ -78,7 +81,8 @@ impl Expansion<'_> {
         let name = self.name();
         let scalars = self.signature.numbered().filter(|one| one.argument.is_scalar());
         let setters = scalars.map(|NumberedArgument { number, argument, .. }| {
-            let (setter, value, ty) = (self.setter(&argument.name), &argument.name, argument.parameter_type());
+            let (setter, value, ty) =
+                (self.setter(&argument.name), &argument.name, argument.parameter_type());
             let (index, bounds) = (number.index(), setter_bounds(self, number));
             let (method, documented) = match self.setters[number].is_size {
                 true => (quote!(set_size), format!("Sets the size `{value}`.")),
@@ -93,7 +97,12 @@ impl Expansion<'_> {
                 /// An exec that cannot be changed; for a size, a value out of its range.
                 #hidden
                 pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> #bounds {
-                    self.__pending(::cuweave::__private::Token).#method(#index, #value, |args| &mut args.#value)
+                    ::cuweave::__private::PendingEdit::#method(
+                        self.__pending(::cuweave::__private::Token),
+                        #index,
+                        #value,
+                        |args| &mut args.#value,
+                    )
                 }
             }
         });
