@@ -19,13 +19,16 @@ use super::set::OldBounds;
 /// The maximum number of sets of scalars for which a graph keeps what their edit changes.
 const MAX_PREPARED: usize = 64;
 
+/// Restores the old value of an argument.
+type Undo<'e, A> = Box<dyn FnOnce(&mut A) + 'e>;
+
 /// New values of scalars that are not yet in effect. Dropped before [`PendingEdit::apply`] has succeeded, it restores
 /// the old values, also if an expression of the user panics.
 pub struct PendingEdit<'e, A: GraphFn> {
     exec: &'e mut ExecCore<A>,
     scalars: Vec<ScalarId>,
     /// Restores the old values of arguments.
-    undo: Vec<Box<dyn FnOnce(&mut A) + 'e>>,
+    undo: Vec<Undo<'e, A>>,
     /// The old values of bounds.
     old: OldBounds,
 }

@@ -109,7 +109,7 @@ pub(super) fn sizes(body: &dyn Body) -> Result<Vec<SizeRange>> {
     let root = Vector::from(vec![Frame::outermost(handle.clone())]);
     let at = ExpansionPoint { frames: &root, frame: FrameId::OUTERMOST, loop_values: &[] };
     let mut evaluator = BodyEvaluator::new(body);
-    let mut range = |(name, value, most): &(Text, DimId, DimId)| {
+    let range = |(name, value, most): &(Text, DimId, DimId)| {
         let Some(scalar) = table.scalars.position(|one| one.path.is_empty() && one.name == *name) else {
             return Err(PlanFault::OtherVersion.into());
         };
@@ -124,7 +124,7 @@ pub(super) fn sizes(body: &dyn Body) -> Result<Vec<SizeRange>> {
         range.check(Some(given))?;
         Ok(range)
     };
-    table.structure.at_most.iter().map(|size| range(size)).collect()
+    table.structure.at_most.iter().map(range).collect()
 }
 
 /// Checks that the build has proved the graph for all values of its sizes.
