@@ -69,6 +69,7 @@ impl Flattened {
                 line: scalar.line,
                 argument: scalar.argument,
                 path: Vec::new(),
+                is_size: scalar.setting == Setting::Size,
             });
             let reach = ScalarReach { instances, frames };
             let reached = own.chain(fields(&table, arguments)).enumerate().map(|(id, scalar)| {
@@ -158,6 +159,8 @@ struct NamedScalar {
     argument: ArgumentId,
     /// The field path from the argument to it.
     path: Vec<Text>,
+    /// True if it has `#[at_most(n)]`.
+    is_size: bool,
 }
 
 /// Returns the scalars of records that have setters. The elements of a list share one scalar.
@@ -173,7 +176,7 @@ fn fields(table: &DecodedFunction, arguments: &[ArgumentDescription]) -> Vec<Nam
     let named = |(argument, path): (ArgumentId, Vec<Text>)| {
         let name =
             path.iter().fold(table.arguments[argument].to_string(), |name, field| format!("{name}.{field}"));
-        NamedScalar { name: name.into(), line: 0, argument, path }
+        NamedScalar { name: name.into(), line: 0, argument, path, is_size: false }
     };
     found.into_iter().map(named).collect()
 }
@@ -258,12 +261,8 @@ impl ScalarReach<'_> {
     /// Returns a scalar with everything that it reaches, also through arguments of calls, and the reason if it has
     /// no setter. O(statements).
     fn scalar(&self, of: NamedScalar) -> (Scalar, Option<FixedReason>) {
+        let NamedScalar { name, line, argument, path, is_size } = of;
         let ScalarReach { instances, frames } = self;
-        let NamedScalar { name, line, argument, path } = of;
-        let outermost = &frames[FrameId::OUTERMOST].table.scalars;
-        let is_size = outermost.iter().any(|scalar| {
-            scalar.setting == Setting::Size && scalar.argument == argument && scalar.path == path
-        });
         let mut targets: Vector<FrameId, Vec<ScalarPath>> = Vector::with_capacity(frames.len());
         let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
         for frame in *frames {

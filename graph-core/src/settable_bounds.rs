@@ -142,23 +142,23 @@ impl SettableBounds {
     /// Returns everything that the setters of several scalars change together. O(what they change).
     #[must_use]
     pub fn union(&self, scalars: &Vector<ScalarId, Scalar>, of: &[ScalarId]) -> SetterEffects {
-        fn union<T: Ord + Copy>(lists: impl Iterator<Item = Vec<T>>) -> Vec<T> {
-            let all: BTreeSet<T> = lists.flatten().collect();
+        fn union<'l, T: Ord + Copy + 'l>(lists: impl Iterator<Item = &'l Vec<T>>) -> Vec<T> {
+            let all: BTreeSet<T> = lists.flatten().copied().collect();
             all.into_iter().collect()
         }
         let each = || of.iter().map(|&scalar| &self.of[scalar]);
         let evaluated = union(of.iter().map(|&scalar| match self.of[scalar].is_empty() {
-            true => scalars[scalar].statements.clone(),
-            false => self.of[scalar].evaluated.clone(),
+            true => &scalars[scalar].statements,
+            false => &self.of[scalar].evaluated,
         }));
-        let mut follow = union(each().map(|one| one.follow.clone()));
+        let mut follow = union(each().map(|one| &one.follow));
         follow.retain(|statement| evaluated.binary_search(statement).is_err());
         SetterEffects {
-            symbols: union(each().map(|one| one.symbols.clone())),
-            bounds: union(each().map(|one| one.bounds.clone())),
-            accesses: union(each().map(|one| one.accesses.clone())),
-            views: union(each().map(|one| one.views.clone())),
-            buffers: union(each().map(|one| one.buffers.clone())),
+            symbols: union(each().map(|one| &one.symbols)),
+            bounds: union(each().map(|one| &one.bounds)),
+            accesses: union(each().map(|one| &one.accesses)),
+            views: union(each().map(|one| &one.views)),
+            buffers: union(each().map(|one| &one.buffers)),
             evaluated,
             follow,
         }

@@ -262,7 +262,7 @@ fn an_ignored_pool_is_refused() -> cuweave::Result<()> {
     Ok(())
 }
 
-/// What is built ahead is not built again. An exec can be changed and launched while it is built.
+/// An exec that was built ahead is not built again. It can be changed and launched while it is built.
 #[test]
 fn keys_are_warmed() -> cuweave::Result<()> {
     let device = alone();
@@ -314,7 +314,7 @@ fn an_exec_in_use_remains() -> cuweave::Result<()> {
     Ok(())
 }
 
-/// 2,000 uses of 64 structures stay within the limit, and leave nothing behind.
+/// 2,000 uses of 64 structures stay within the limit, and memory does not grow.
 #[test]
 fn many_structures_do_not_grow() -> cuweave::Result<()> {
     let device = alone();

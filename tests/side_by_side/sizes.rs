@@ -156,3 +156,26 @@ fn the_execs_of_a_bank_begin_with_the_given_value() {
     }
     assert_eq!(bank.len(), 2);
 }
+
+#[test]
+fn an_abandoned_edit_in_a_bank_leaves_the_given_value() {
+    let device = device();
+    let x = device.upload(&ramp(20));
+    let y = Buffer::<f32>::zeros(&device.stream, 20).expect("a buffer");
+    let mut bank = cuweave::Bank::<u32, steps::Exec<'_>>::new(&device.stream);
+    let build = |pool: &cuweave::ArenaPool| {
+        let mut exec = steps(&device.ctx, 1, 20, 7, 2.0, &x, &y)?.instantiate_in(pool)?;
+        let abandoned = exec.edit(|edit| {
+            edit.set_n(5)?;
+            edit.set_n(21)
+        });
+        assert!(matches!(abandoned, Err(Error::Range { .. })), "{abandoned:?}");
+        exec.set_a(3.0)?;
+        Ok(exec)
+    };
+    bank.get(&1, build).expect("an exec").launch(&device.stream).expect("it runs");
+    let seen = y.to_host(&device.stream).expect("it is read");
+    let expected: Vec<f32> =
+        ramp(20).into_iter().enumerate().map(|(at, x)| if at < 7 { added(3.0, x) } else { 0.0 }).collect();
+    assert_eq!(seen, expected);
+}

@@ -79,7 +79,7 @@ pub struct Scalar {
     pub path: Vec<Text>,
     /// The line of its declaration.
     pub line: u32,
-    /// What may change it after the build.
+    /// The means by which it may change after the build.
     pub setting: Setting,
     /// The leaf of the bounds that is this scalar, if there is one.
     pub leaf: Option<LeafId>,
@@ -94,7 +94,7 @@ pub struct Scalar {
     pub blocks: Vec<StatementId>,
 }
 
-/// What may change a scalar after the build.
+/// The means by which a scalar may change after the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// A setter: neither a length nor the structure depends on it.

@@ -128,28 +128,24 @@ pub fn parse_argument_attributes(attributes: &[Attribute], report: &mut Report) 
         others.into_iter().partition(MemoryHints::is_hint);
     let (mut at_least, mut at_most) = (None, None);
     for attribute in limits {
-        if attribute.path().is_ident("at_most") {
-            match attribute.parse_args::<Expr>() {
-                Ok(most) => at_most = Some(most),
-                Err(_) => report.error(
-                    attribute.span(),
-                    Code::CW001,
-                    "`#[at_most(n)]` takes a number",
-                    &[],
-                    Some("write `#[at_most(4096)]` or `#[at_most(max)]` on a scalar that lengths depend on"),
-                ),
-            }
-            continue;
-        }
-        match attribute.parse_args::<syn::LitInt>().and_then(|literal| literal.base10_parse()) {
-            Ok(least) => at_least = Some(least),
-            Err(_) => report.error(
-                attribute.span(),
-                Code::CW001,
+        let (is_read, message, help) = if attribute.path().is_ident("at_most") {
+            at_most = attribute.parse_args::<Expr>().ok();
+            (
+                at_most.is_some(),
+                "`#[at_most(n)]` takes a number",
+                "write `#[at_most(4096)]` or `#[at_most(max)]` on a scalar that lengths depend on",
+            )
+        } else {
+            let literal = attribute.parse_args::<syn::LitInt>();
+            at_least = literal.and_then(|literal| literal.base10_parse()).ok();
+            (
+                at_least.is_some(),
                 "`#[at_least(n)]` takes a number",
-                &[],
-                Some("write `#[at_least(1)]` on a scalar or on a slice, for loops that have at least one iteration"),
-            ),
+                "write `#[at_least(1)]` on a scalar or on a slice, for loops that have at least one iteration",
+            )
+        };
+        if !is_read {
+            report.error(attribute.span(), Code::CW001, message, &[], Some(help));
         }
     }
     ArgumentAttributes {

@@ -31,7 +31,10 @@ fn bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
     let bounds: Vec<TokenStream> = match fixed.as_ref().or(rising.as_ref()).map(|_| reason_name(scalar)) {
         Some(reason) => vec![quote!(for<'__setter> (): #reason)],
         None => {
-            let one = |Passed { callee, index, .. }: &Passed<'_>| quote!(for<'__setter> #callee::__Item: ::cuweave::__private::Sets<#index>);
+            let one = |Passed { callee, index, .. }: &Passed<'_>| {
+                let sets = quote!(::cuweave::__private::Sets<#index>);
+                quote!(for<'__setter> #callee::__Item: #sets)
+            };
             passed.iter().map(one).collect()
         }
     };

@@ -18,7 +18,7 @@ pub enum Trend {
 }
 
 impl Trend {
-    /// Returns the trend of a sum, a minimum or a maximum.
+    /// Returns the trend of a sum, a product, a minimum or a maximum.
     fn with(self, other: Trend) -> Trend {
         match (self, other) {
             (Trend::Constant, one) | (one, Trend::Constant) => one,
@@ -35,11 +35,6 @@ impl Trend {
         }
     }
 
-    /// Returns the trend of a quotient, a remainder or a shift.
-    fn divided(self, by: Trend, of: Trend) -> Trend {
-        if by == Trend::Constant { self } else { of }
-    }
-
     /// Returns the trend of an expression over a scalar.
     pub fn of_expr(expr: &Expr, size: &str) -> Trend {
         let of = |expr: &Expr| Trend::of_expr(expr, size);
@@ -51,10 +46,8 @@ impl Trend {
             Expr::Binary(binary) => {
                 let (left, right) = (of(&binary.left), of(&binary.right));
                 match binary.op {
-                    BinOp::Add(_) | BinOp::Mul(_) => left.with(right),
-                    BinOp::Sub(_) => left.with(right.reversed()),
-                    BinOp::Shl(_) => left.with(right),
-                    BinOp::Div(_) | BinOp::Shr(_) => left.with(right.reversed()),
+                    BinOp::Add(_) | BinOp::Mul(_) | BinOp::Shl(_) => left.with(right),
+                    BinOp::Sub(_) | BinOp::Div(_) | BinOp::Shr(_) => left.with(right.reversed()),
                     _ if left == Trend::Constant && right == Trend::Constant => Trend::Constant,
                     _ => Trend::Unknown,
                 }
@@ -68,11 +61,11 @@ impl Trend {
                 match call.method.to_string().as_str() {
                     "min" | "max" | "saturating_add" | "saturating_mul" => receiver.with(first),
                     "saturating_sub" | "div_ceil" => receiver.with(first.reversed()),
-                    "next_multiple_of" | "clamp" | "pow" | "saturating_pow" => {
-                        receiver.divided(first, Trend::Unknown)
-                    }
-                    "next_power_of_two" | "isqrt" | "ilog2" | "ilog10" | "into" | "clone" | "get" => receiver,
-                    _ => receiver.divided(first, Trend::Unknown).or_unknown(),
+                    _ if first != Trend::Constant => Trend::Unknown,
+                    "next_multiple_of" | "clamp" | "pow" | "saturating_pow" | "next_power_of_two"
+                    | "isqrt" | "ilog2" | "ilog10" | "into" | "clone" | "get" => receiver,
+                    _ if receiver == Trend::Constant => Trend::Constant,
+                    _ => Trend::Unknown,
                 }
             }
             Expr::Call(call) => {
@@ -85,11 +78,6 @@ impl Trend {
             }
             _ => Trend::of_mention(expr, size),
         }
-    }
-
-    /// Returns the trend of a call of a method that is not known.
-    fn or_unknown(self) -> Trend {
-        if self == Trend::Constant { self } else { Trend::Unknown }
     }
 
     fn of_mention(expr: &Expr, size: &str) -> Trend {

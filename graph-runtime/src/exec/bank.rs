@@ -241,14 +241,14 @@ impl<K: Eq + Hash + Clone, E: GraphExec> Bank<K, E> {
         if self.max_execs == 0 {
             return fault(core, BankFault::NoExecs);
         }
-        if core.core.is_instantiated() {
-            self.note_driver(core.core.exec_bytes());
+        let bytes = core.core.exec_bytes();
+        let is_instantiated = core.core.is_instantiated();
+        if is_instantiated {
+            self.note_driver(bytes);
         }
-        self.make_room(core.core.exec_bytes());
+        self.make_room(bytes);
         // No exec is left then. The arena is as large as one that was dropped, and is replaced by a smaller one.
-        if self.arena().saturating_add(core.core.exec_bytes().driver) > self.max_bytes
-            && !core.core.is_instantiated()
-        {
+        if self.arena().saturating_add(bytes.driver) > self.max_bytes && !is_instantiated {
             self.pool = None;
             core.instantiate_in(&self.pool()?)?;
         }

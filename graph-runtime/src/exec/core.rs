@@ -59,7 +59,7 @@ pub struct Core {
     pub(crate) leaks: Arc<AtomicBool>,
     /// The statements that use each argument buffer. Computed by the first setter.
     pub(crate) users: Vec<Vec<StatementId>>,
-    /// What edits of sets of scalars change. Computed by the first edit of a set.
+    /// The effects of edits, by sets of scalars. Computed by the first edit of a set.
     pub(crate) edits: Vec<PreparedEdit>,
     /// The scalars with `#[at_most(n)]`.
     pub(crate) sizes: Vec<SizeRange>,

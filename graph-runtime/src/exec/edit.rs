@@ -16,7 +16,7 @@ use super::pipeline::hints_of;
 use super::prepared::PreparedEdit;
 use super::set::OldBounds;
 
-/// The maximum number of sets of scalars for which a graph keeps what their edit changes.
+/// The maximum number of sets of scalars for which a graph keeps the effects of their edit.
 const MAX_PREPARED: usize = 64;
 
 /// Restores the old value of an argument.
@@ -72,6 +72,9 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
     ) -> Result<()> {
         let scalar = ScalarId::new(index);
         self.exec.core.check_settable(scalar)?;
+        if self.scalars.is_empty() {
+            self.exec.begin()?;
+        }
         let old = std::mem::replace(place(&mut self.exec.args), value);
         self.undo.push(Box::new(move |args| *place(args) = old));
         if let Err(at) = self.scalars.binary_search(&scalar) {
@@ -80,8 +83,8 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         Ok(())
     }
 
-    pub(super) fn core(&mut self) -> &mut Core {
-        &mut self.exec.core
+    pub(super) fn core(&self) -> &Core {
+        &self.exec.core
     }
 
     /// Gives a size, by its number, a value that is known to be in its range.
@@ -135,7 +138,7 @@ impl<A: GraphFn> Drop for PendingEdit<'_, A> {
 }
 
 impl Core {
-    /// Returns the index of what an edit of these scalars changes. `body` has their new values.
+    /// Returns the index of the effects of an edit of these scalars. `body` has their new values.
     pub(super) fn prepare(&mut self, scalars: &[ScalarId], body: &dyn Body) -> usize {
         if let Some(known) = self.edits.iter().position(|edit| edit.scalars == scalars) {
             return known;

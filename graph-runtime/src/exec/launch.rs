@@ -12,7 +12,7 @@ use cuweave_core::index::Index;
 use cuweave_core::ir::BufferId;
 
 use crate::bind::{Generation, HandedOutput, Ledger, OrderFault, Output};
-use crate::build::{CollectiveOrder, check_overlap};
+use crate::build::{CollectiveOrder, Definition, check_overlap};
 use crate::context;
 use crate::cuda::{Driver, Event, Failure, Outcome, RawExec, Stream, record};
 use crate::error::{Error, ManagedFault, OutputFault, PlanFault, Result, at_buffer};
@@ -205,9 +205,10 @@ impl Core {
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
             Some(slot) => {
-                let len = self.definition.program().buffers[self.definition.program().outputs[index]].len;
-                let len = self.definition.flat.moves.moves(len).then(|| self.definition.dims[len]);
-                slot.output(self.id, len, self)
+                let Definition { flat, dims, .. } = &self.definition;
+                let program = flat.checked.program();
+                let len = program.buffers[program.outputs[index]].len;
+                slot.output(self.id, flat.moves.moves(len).then(|| dims[len]), self)
             }
             None => {
                 let function = self.definition.program().name.to_string();

@@ -25,13 +25,14 @@ use crate::context;
 use crate::cuda::{self, Context, Driver};
 use crate::error::{Error, PlanFault, Result};
 use crate::kernels::{DeviceLimits, Modules, programmatic};
+use crate::ranges;
 use crate::statements::{Evaluation, StatementValues};
 use crate::token::Token;
 
 use super::boxed_core::BoxedCore;
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
-use super::size_ranges::{SizeRange, check_sizes, sizes};
+use super::size_ranges::{SizeRange, check_sizes, size_ranges};
 use super::times::BuildTimes;
 
 /// The bound arguments of a graph function of any type. As a trait object it lets the build be compiled once
@@ -118,19 +119,19 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let driver = cuda::driver()?;
     let contexts: Contexts = contexts.to_vec().into();
     let Some(ctx) = contexts.get(Device::FIRST) else { return Err(Error::NoContext) };
-    crate::ranges::unmap_retired();
+    ranges::unmap_retired();
     for ctx in contexts.as_slice().iter().rev() {
         context::enter(driver, ctx)?;
     }
     cuda::mark_log(driver);
-    let mut ranges = Vec::new();
+    let mut sizes = Vec::new();
     args.with_body(&mut |body| {
-        ranges = sizes(body)?;
+        sizes = size_ranges(body)?;
         Ok(())
     })?;
-    args.enlarge(&ranges)?;
+    args.enlarge(&sizes)?;
     let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
-    check_sizes(&flat, &ranges)?;
+    check_sizes(&flat, &sizes)?;
     let program = flat.checked.program();
 
     check_devices(program, &dims, contexts.len())?;
@@ -193,7 +194,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let prologues =
         apply_hints(definition.program(), definition.dims(), driver, &definition.contexts, hinted)?;
     let mut core = Core::new(definition, built, Operands::new(operands, owners))?;
-    core.sizes = ranges;
+    core.sizes = sizes;
     let count = core.operands.list.len();
     core.operands.prologues.replace(driver, 0, count, prologues)?;
     let planned = Instant::now();

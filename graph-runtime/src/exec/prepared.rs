@@ -1,4 +1,4 @@
-//! What an edit of scalars changes. It is computed by the first edit of these scalars.
+//! The effects of an edit of scalars. They are computed by the first edit of these scalars.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cuweave_core::settable_bounds::SetterEffects;
 
 use crate::build::LinearBounds;
 
-/// What an edit of certain scalars changes.
+/// The effects of an edit of certain scalars.
 pub(crate) struct PreparedEdit {
     /// The scalars, ascending.
     pub scalars: Vec<ScalarId>,

@@ -73,16 +73,16 @@ pub(crate) struct SizeRange {
     text: String,
     least: u64,
     pub most: u64,
-    /// The value of the caller: the latest one that a setter accepted, or else that of the build.
+    /// The value of the caller.
     pub given: u64,
 }
 
 impl SizeRange {
     /// Checks that a value lies in the range. `None` is a negative one.
-    pub fn check(&self, value: Option<u64>) -> Result<u64> {
-        match value.filter(|value| (self.least..=self.most).contains(value)) {
-            Some(value) => Ok(value),
-            None => Err(self.out_of_range(value.unwrap_or(0))),
+    pub fn check(&self, value: Option<u64>) -> Result<()> {
+        match value {
+            Some(value) if (self.least..=self.most).contains(&value) => Ok(()),
+            other => Err(self.out_of_range(other.unwrap_or(0))),
         }
     }
 
@@ -100,7 +100,7 @@ impl SizeRange {
 }
 
 /// Returns the sizes of a function with their ranges. `body` has the values of the caller, which are checked.
-pub(super) fn sizes(body: &dyn Body) -> Result<Vec<SizeRange>> {
+pub(super) fn size_ranges(body: &dyn Body) -> Result<Vec<SizeRange>> {
     let Some(handle) = body.table(Token) else { return Err(PlanFault::OtherVersion.into()) };
     let table: &DecodedFunction = &handle;
     if table.structure.at_most.is_empty() {

@@ -22,8 +22,8 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         place: impl Fn(&mut A) -> &mut T + 'e,
     ) -> Result<()> {
         let scalar = ScalarId::new(index);
-        if let Some(size) = self.core().sizes.iter_mut().find(|size| size.scalar == scalar) {
-            size.given = size.check(value.get())?;
+        if let Some(size) = self.core().sizes.iter().find(|size| size.scalar == scalar) {
+            size.check(value.get())?;
         }
         self.set(index, value, place)
     }
