@@ -1,5 +1,6 @@
 //! The names of the kernels and graph functions that this compiler process has expanded, for suggestions in
-//! errors. Names expanded later or in another crate are missing, so only suggestions may depend on this.
+//! errors. Names expanded later or in another crate are missing, so only errors of rustc and suggestions may depend on
+//! this.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -35,6 +36,11 @@ const FOREIGN_WORDS: [(&str, &str); 12] = [
 /// Records the name of an expanded item.
 pub fn add(name: &str, kind: ItemKind) {
     EXPANDED_NAMES.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), kind);
+}
+
+/// Returns true if the name was last that of a kernel.
+pub fn is_kernel(name: &str) -> bool {
+    EXPANDED_NAMES.lock().unwrap_or_else(PoisonError::into_inner).get(name) == Some(&ItemKind::Kernel)
 }
 
 /// Returns a suggestion for a name that may be unresolved: a statement to write, or a similar name. None if

@@ -279,7 +279,7 @@ fn keys_are_warmed() -> cuweave::Result<()> {
     assert_eq!((operands.built.get(), bank.len()), (3, 3));
     bank.get(&2, |_| panic!("it is there"))?.launch(&device.stream)?;
     assert_eq!(operands.first(&device), 9.0);
-    bank.warm(&[4, 5], build)?;
+    bank.warm([4, 5].iter(), build)?;
     assert_eq!([1, 2, 3, 4, 5].map(|key| bank.contains(&key)), [false, true, false, true, true]);
     let all = bank.bytes().all;
     assert_eq!(

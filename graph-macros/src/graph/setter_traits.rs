@@ -6,12 +6,15 @@ use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::Path;
 use syn::spanned::Spanned;
 
 use super::expansion::Expansion;
 use super::parts::AggregateType;
+use super::paths;
 use super::setters::{Passed, Setter};
 use super::signature::{Argument, ArgumentKind, HostType, NumberedArgument};
+use crate::expanded_names;
 use crate::implicit_prelude::on_unimplemented;
 
 /// Generates the bounds of the setter of a scalar or a host value. A size has none: its uses are checked where it is
@@ -32,13 +35,23 @@ fn bounds(expansion: &Expansion<'_>, scalar: ScalarId) -> TokenStream {
         Some(reason) => vec![quote!(for<'__setter> (): #reason)],
         None => {
             let one = |Passed { callee, index, .. }: &Passed<'_>| {
-                let sets = quote!(::cuweave::__private::Sets<#index>);
-                quote!(for<'__setter> #callee::__Item: #sets)
+                let item = item(expansion, callee)?;
+                Some(quote!(for<'__setter> #item: ::cuweave::__private::Sets<#index>))
             };
-            passed.iter().map(one).collect()
+            passed.iter().filter_map(one).collect()
         }
     };
     if bounds.is_empty() { TokenStream::new() } else { quote!(where #(#bounds),*) }
+}
+
+/// Generates the path of a callee's item. `None` for a kernel, which rustc reports where it is called.
+fn item(expansion: &Expansion<'_>, callee: &Path) -> Option<TokenStream> {
+    if callee.get_ident().is_some_and(|name| expanded_names::is_kernel(&name.to_string())) {
+        return None;
+    }
+    let number = expansion.lowered.callees.iter().position(|known| known.path == *callee)?;
+    let found = paths::callee(callee, number);
+    Some(quote_spanned!(callee.span()=> #found::__Item))
 }
 
 /// Generates the implementation that lets a caller pass a size as this argument, and for a size the check of the
@@ -48,15 +61,16 @@ fn rising(expansion: &Expansion<'_>, scalar: ScalarId, index: usize) -> TokenStr
     let name = expansion.name();
     let Setter { fixed, is_size, passed, .. } = &expansion.setters[scalar];
     let of_callees = |parameter: &TokenStream, late: &TokenStream| -> Vec<TokenStream> {
-        let one = |Passed { callee, index, rises }: &Passed<'_>| match rises {
-            true => quote_spanned! {callee.span()=>
-                #callee::__Item: ::cuweave::__private::Rises<#index, #parameter>
-            },
-            false => quote_spanned! {callee.span()=>
-                #late #callee::__Item: ::cuweave::__private::Sets<#index>
-            },
+        let one = |Passed { callee, index, rises }: &Passed<'_>| {
+            let item = item(expansion, callee)?;
+            Some(match rises {
+                true => quote_spanned! {callee.span()=>
+                    #item: ::cuweave::__private::Rises<#index, #parameter>
+                },
+                false => quote_spanned!(callee.span()=> #late #item: ::cuweave::__private::Sets<#index>),
+            })
         };
-        passed.iter().map(one).collect()
+        passed.iter().filter_map(one).collect()
     };
     let bounds = match fixed {
         Some(_) => {

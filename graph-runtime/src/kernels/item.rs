@@ -153,7 +153,13 @@ pub mod no_item {
 
     /// The fallback `__ITEM`.
     pub const __ITEM: super::NoPath = super::NoPath;
+
+    pub use super::AnyArgument as __Item;
 }
+
+/// The fallback `__Item`, whose arguments can all be set: rustc reports the name where it is called.
+#[derive(Debug)]
+pub struct AnyArgument;
 
 /// The fallback for types that are not kernels.
 pub trait NoItem {

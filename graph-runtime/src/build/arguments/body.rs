@@ -9,6 +9,7 @@ use cuweave_core::table::TableHandle;
 
 use crate::build::calls::capture::CallCapture;
 use crate::error::{PlanFault, Result};
+use crate::kernels::item::AnyArgument;
 use crate::statements::{Dim, Evaluation};
 use crate::token::Token;
 
@@ -72,6 +73,10 @@ pub trait Sets<const I: usize> {}
     note = "a size reaches values and lengths that rise with it, and no loops, choices, indices or library calls"
 )]
 pub trait Rises<const I: usize, Of = ()> {}
+
+impl<const I: usize> Sets<I> for AnyArgument {}
+
+impl<const I: usize, Of> Rises<I, Of> for AnyArgument {}
 
 /// Calls `with` with the body of a frame. Evaluates the calls that lead to it, starting from the outermost
 /// function. Returns `None` if an argument's expression returns from its function before the callee is entered.
