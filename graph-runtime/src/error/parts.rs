@@ -367,6 +367,26 @@ pub(super) fn lines(refusals: &[Refusal]) -> String {
     refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the text of an error about a range of a buffer, or about the value of a size if there is no buffer.
+pub(super) fn out_of_range(
+    at: &SourceLocation,
+    buffer: &str,
+    range: &str,
+    lo: u64,
+    hi: u64,
+    value: u64,
+) -> String {
+    match (buffer, range) {
+        ("", "") => format!("{at}: its value is {value}, and it lies in {lo}..={hi}"),
+        ("", most) => {
+            format!("{at}: its value is {value}, and `#[at_most({most})]` is {hi}, the least value {lo}")
+        }
+        _ => format!(
+            "{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is out of range for its {value} elements"
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,25 +407,5 @@ mod tests {
             "`cuGraphAddMemAllocNode` for `h` (src/main.rs:12) failed with CUDA_ERROR_OUT_OF_MEMORY (2) \
                 when asked for 4096 bytes: out of memory"
         );
-    }
-}
-
-/// Returns the text of an error about a range of a buffer, or about the value of a size if there is no buffer.
-pub(super) fn out_of_range(
-    at: &SourceLocation,
-    buffer: &str,
-    range: &str,
-    lo: u64,
-    hi: u64,
-    value: u64,
-) -> String {
-    match (buffer, range) {
-        ("", "") => format!("{at}: its value is {value}, and it lies in {lo}..={hi}"),
-        ("", most) => {
-            format!("{at}: its value is {value}, and `#[at_most({most})]` is {hi}, the least value {lo}")
-        }
-        _ => format!(
-            "{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is out of range for its {value} elements"
-        ),
     }
 }
