@@ -256,4 +256,4 @@ fn are_apart(one: &StridedAccess, other: &StridedAccess) -> Option<bool> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

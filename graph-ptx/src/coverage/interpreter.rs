@@ -5,12 +5,13 @@
 //! (`collects_possible`) takes both sides of an unknown branch ([`UnknownRegion`]); otherwise it skips to the join and
 //! marks the accesses between as inexact.
 
+use super::condition::RangeCondition;
 use super::cut::BoxCut;
 use super::footprint::{MAX_TOUCHES, StridedAccess};
 use super::form::AffineForm;
 use super::iterations::{IterationStore, LoopState};
-use super::launch::{LaunchInputs, UnknownAccess};
-use super::ops::{FORM, FormOps, FormValue, NoValue};
+use super::launch::{LaunchInputs, RangedValue, UnknownAccess};
+use super::ops::{FIRST_RANGED, FORM, FormOps, FormValue, NoValue, RangedForms};
 use super::sites::AccessTrace;
 use super::slice::{
     BackwardSlice, EXIT_BLOCK, IntType, Phi, SliceArg, SliceBlock, SliceOp, SliceOpcode, SliceTerminator,
@@ -51,6 +52,8 @@ pub(super) struct ThreadGroup {
     inside: LoopState,
     /// The blocks that run although they may not be reached.
     region: Option<UnknownRegion>,
+    /// The conditions that its threads satisfy.
+    assumed: Vec<RangeCondition>,
 }
 
 /// The outcome of a step of a group.
@@ -58,6 +61,7 @@ pub(super) enum StepOutcome {
     Goes,
     Ends,
     Cut(BoxCut),
+    Assume(RangeCondition),
 }
 
 pub(super) struct Interpreter<'o, 'l> {
@@ -73,6 +77,8 @@ pub(super) struct Interpreter<'o, 'l> {
     loops: HashMap<u32, BTreeSet<u32>>,
     /// The threads of each access, if the run collects all possible accesses.
     trace: AccessTrace,
+    /// The launch's ranged values.
+    ranged: Vec<RangedValue>,
 }
 
 impl<'o, 'l> Interpreter<'o, 'l> {
@@ -95,6 +101,7 @@ impl<'o, 'l> Interpreter<'o, 'l> {
             collects_possible: false,
             loops: HashMap::new(),
             trace: AccessTrace::default(),
+            ranged: Vec::new(),
         }
     }
 
@@ -120,7 +127,7 @@ impl<'o, 'l> Interpreter<'o, 'l> {
     }
 
     fn go(&mut self) {
-        let counts: Vec<u64> =
+        let mut counts: Vec<u64> =
             self.launch.block.iter().chain(&self.launch.grid).map(|&count| u64::from(count)).collect();
         if self.slice.blocks.is_empty() || counts.contains(&0) {
             return;
@@ -131,8 +138,16 @@ impl<'o, 'l> Interpreter<'o, 'l> {
             _ => AffineForm::index(index, 1),
         };
         let places = [0, 1, 2, 3, 4, 5].map(place);
-        let inside = LoopState::default();
-        let mut groups = vec![ThreadGroup { counts, places, values, block: 0, op: 0, inside, region: None }];
+        let ranged = self.launch.ranged;
+        for one in ranged.scalars.iter().map(|(_, one)| one).chain(ranged.grid.iter().flatten()) {
+            if self.ranged.iter().all(|other| other.number != one.number) {
+                self.ranged.push(*one);
+                counts.push((one.most - one.least.min(one.most)).saturating_add(1));
+            }
+        }
+        let (inside, assumed) = (LoopState::default(), Vec::new());
+        let mut groups =
+            vec![ThreadGroup { counts, places, values, block: 0, op: 0, inside, region: None, assumed }];
         self.enter(&mut groups[0], 0, EXIT_BLOCK);
         while let Some(mut group) = groups.pop() {
             loop {
@@ -145,6 +160,13 @@ impl<'o, 'l> Interpreter<'o, 'l> {
                         if let Some(other) = group.cut(cut) {
                             groups.push(other);
                         }
+                    }
+                    StepOutcome::Assume(condition) => {
+                        self.steps += group.values.len() as u32 / 8;
+                        let mut other = group.clone();
+                        other.assumed.push(condition.clone().negated());
+                        groups.push(other);
+                        group.assumed.push(condition);
                     }
                 }
                 self.steps += 1;
@@ -443,7 +465,32 @@ impl<'o, 'l> Interpreter<'o, 'l> {
                 group.set(op.target, FormValue::Opaque(note));
                 StepOutcome::Goes
             }
+            // One iteration of many could satisfy the condition, and another one not.
+            Err(NoValue::Assume(_)) if group.inside.running_loop().is_some() => {
+                group.set(op.target, FormValue::Opaque(FORM));
+                StepOutcome::Goes
+            }
+            Err(NoValue::Assume(condition)) => StepOutcome::Assume(condition),
             Err(NoValue::Cut(cut)) => StepOutcome::Cut(cut),
+        }
+    }
+
+    /// Returns the operations on the values of a group.
+    fn ops<'g>(&'g self, group: &'g ThreadGroup) -> FormOps<'g> {
+        let ranged = RangedForms { values: &self.ranged, places: &group.places, assumed: &group.assumed };
+        FormOps { counts: &group.counts, ranged }
+    }
+
+    /// Returns the form of a ranged value.
+    fn ranged(&self, of: RangedValue) -> AffineForm {
+        let at = self.ranged.iter().position(|one| one.number == of.number);
+        let least = AffineForm::constant(i128::from(of.least));
+        match at {
+            Some(at) if of.most > of.least => {
+                let index = FIRST_RANGED + at as u32;
+                AffineForm { terms: vec![(index, 1)], ..least }
+            }
+            _ => least,
         }
     }
 
@@ -461,17 +508,21 @@ impl<'o, 'l> Interpreter<'o, 'l> {
                 let place = self.special(group, 0);
                 let place = place.plus(&self.special(group, 1), x);
                 let place = place.and_then(|place| place.plus(&self.special(group, 2), x * y));
-                let ops = FormOps { counts: &group.counts };
+                let ops = self.ops(group);
                 let (place, warp) = (place.ok_or(NoValue::Opaque(FORM))?, AffineForm::constant(32));
                 ops.value(SliceOpcode::Rem, op.int, &[FormValue::Number(place), FormValue::Number(warp)])
             }
-            SliceOpcode::Scalar => match (self.launch.scalar)(which as u32) {
-                Some(bits) => {
-                    let ops = FormOps { counts: &group.counts };
-                    ops.exact(&AffineForm::constant(i128::from(bits)), op.int).map(FormValue::Number)
-                }
-                None => Err(NoValue::Opaque(FORM)),
-            },
+            SliceOpcode::Scalar => {
+                let mut ranged = self.launch.ranged.scalars.iter();
+                let form = match ranged.find(|(parameter, _)| *parameter as usize == which) {
+                    Some(&(_, ranged)) => Some(self.ranged(ranged)),
+                    None => {
+                        (self.launch.scalar)(which as u32).map(|bits| AffineForm::constant(i128::from(bits)))
+                    }
+                };
+                let form = form.ok_or(NoValue::Opaque(FORM))?;
+                self.ops(group).exact(&form, op.int).map(FormValue::Number)
+            }
             SliceOpcode::Pointer => number(AffineForm::pointer(which as u32)),
             SliceOpcode::Select => {
                 let [on, a, b] = &op.args[..] else { return Err(NoValue::Opaque(FORM)) };
@@ -489,7 +540,7 @@ impl<'o, 'l> Interpreter<'o, 'l> {
                 if let (SliceOpcode::Copy, [value]) = (op.code, &args[..]) {
                     return Ok(value.clone());
                 }
-                FormOps { counts: &group.counts }.value(op.code, op.int, &args)
+                self.ops(group).value(op.code, op.int, &args)
             }
         }
     }
@@ -501,7 +552,10 @@ impl<'o, 'l> Interpreter<'o, 'l> {
         match kind {
             0 | 2 => group.places[index].clone(),
             1 => AffineForm::constant(i128::from(self.launch.block[axis])),
-            _ => AffineForm::constant(i128::from(self.launch.grid[axis])),
+            _ => match self.launch.ranged.grid[axis] {
+                Some(ranged) => self.ranged(ranged),
+                None => AffineForm::constant(i128::from(self.launch.grid[axis])),
+            },
         }
     }
 
@@ -528,7 +582,11 @@ impl<'o, 'l> Interpreter<'o, 'l> {
             }
         }
         let address = group.arg(*address);
-        let FormValue::Number(form) = &address else {
+        let known = match &address {
+            FormValue::Number(form) if !self.ops(group).ranged.mentions(form) => Some(form),
+            _ => None,
+        };
+        let Some(form) = known else {
             let (access, by) = self.because(op, &address);
             self.trace.irregular(op.target);
             self.inexact(op, &UnknownAccess::Address { access, by });
@@ -538,9 +596,7 @@ impl<'o, 'l> Interpreter<'o, 'l> {
         let form =
             AffineForm { pointer: None, ..form.clone() }.plus(&AffineForm::constant(i128::from(*offset)), 1);
         let signed = IntType { bits: 64, signed: true };
-        let exact = form
-            .ok_or(NoValue::Opaque(FORM))
-            .and_then(|form| FormOps { counts: &group.counts }.exact(&form, signed));
+        let exact = form.ok_or(NoValue::Opaque(FORM)).and_then(|form| self.ops(group).exact(&form, signed));
         match exact {
             Err(NoValue::Cut(cut)) => return StepOutcome::Cut(cut),
             Ok(form) if to == Some(*parameter) => {
@@ -549,7 +605,8 @@ impl<'o, 'l> Interpreter<'o, 'l> {
                         self.trace.irregular(op.target);
                     } else {
                         if self.collects_possible {
-                            self.trace.touched(op.target, &form, &group.counts, &group.places, is_definite);
+                            let ThreadGroup { counts, places, assumed, .. } = group;
+                            self.trace.touched(op.target, &form, counts, places, is_definite, assumed);
                         }
                         self.accessed(group, at, &form, *bytes as u64);
                     }

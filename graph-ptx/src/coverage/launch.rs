@@ -11,6 +11,28 @@ pub struct LaunchInputs<'l> {
     pub block: [u32; 3],
     /// Returns the bits of a scalar parameter, by index. `None` if the value is unknown.
     pub scalar: &'l dyn Fn(u32) -> Option<u64>,
+    /// The values that are known by their ranges only.
+    pub ranged: RangedInputs<'l>,
+}
+
+/// The values of a launch that may be any number of a range. The analysis then holds for all of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RangedInputs<'l> {
+    /// Scalar parameters, by index.
+    pub scalars: &'l [(u32, RangedValue)],
+    /// The number of blocks along each axis. `grid` has the largest number.
+    pub grid: [Option<RangedValue>; 3],
+}
+
+/// A value that may be any number of a range. Values with the same number are equal, in all launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangedValue {
+    /// The number that identifies it.
+    pub number: u32,
+    /// The smallest value.
+    pub least: u64,
+    /// The largest value.
+    pub most: u64,
 }
 
 /// The elements of a parameter that must be written.

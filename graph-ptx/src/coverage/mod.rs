@@ -10,6 +10,7 @@
 //! [`BackwardSlice::footprint_and_sites`] runs a slice of all loads and stores for an upper bound: an access that may
 //! happen counts.
 
+mod condition;
 mod cut;
 mod encoding;
 mod footprint;
@@ -24,9 +25,10 @@ mod slice;
 mod tiles;
 mod unknown_region;
 
+pub use condition::RangeCondition;
 pub use footprint::{Region, StridedAccess, blocks_are_disjoint};
 pub use forward::{AccessChange, BufferPointer, ChainMember, ForwardingPlan, plan_forwarding};
-pub use launch::{Extent, LaunchInputs, UnknownAccess, Verdict};
+pub use launch::{Extent, LaunchInputs, RangedInputs, RangedValue, UnknownAccess, Verdict};
 pub use sites::{AccessSite, AccessSites, ThreadAccess, ThreadBox};
 pub use slice::{
     BackwardSlice, EXIT_BLOCK, IntType, MemoryInstruction, Phi, SliceArg, SliceBlock, SliceOp, SliceOpcode,
@@ -54,7 +56,7 @@ impl BackwardSlice {
 
     /// Returns the bytes that each block of a launch may access, for each of [`BackwardSlice::parameters`] of an slice
     /// of all accesses ([`Analysis::slice_accesses`](crate::Analysis::slice_accesses)). Of a scalar without a value all
-    /// values are possible. Also the threads of each load and store.
+    /// values are possible. Also the threads of each load and store, with conditions on ranged values.
     pub fn footprint_and_sites(&self, launch: &LaunchInputs<'_>) -> (Vec<Region>, AccessSites) {
         let (found, trace) = interpreter::Interpreter::new_collecting_all(self, launch).run_and_trace();
         let regions = found.into_iter().map(|found| Region::of(found.touches, found.inexact)).collect();

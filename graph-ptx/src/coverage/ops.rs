@@ -3,8 +3,10 @@
 //! An operation returns a form, or a cut after which it has one, or gives up. Wrapping, sign tests, division and
 //! masks may need cuts; sums and products with constants do not.
 
+use super::condition::RangeCondition;
 use super::cut::{BoxCut, by_sign, quotient};
 use super::form::AffineForm;
+use super::launch::RangedValue;
 use super::slice::{IntType, SliceOpcode};
 
 /// A value for all threads of a group.
@@ -19,9 +21,11 @@ pub(super) enum FormValue {
 /// The note of a value that has no affine form.
 pub(super) const FORM: u32 = u32::MAX;
 
-/// The reason that an operation has no value: the group must be cut first, or the value is opaque.
+/// The reason that an operation has no value: the group must be cut first, or a condition must be assumed, or the value
+/// is opaque.
 pub(super) enum NoValue {
     Cut(BoxCut),
+    Assume(RangeCondition),
     Opaque(u32),
 }
 
@@ -30,8 +34,59 @@ type Result<T> = std::result::Result<T, NoValue>;
 const GIVE_UP: NoValue = NoValue::Opaque(FORM);
 
 /// Operations over a box with these counts.
+#[derive(Clone, Copy)]
 pub(super) struct FormOps<'c> {
     pub counts: &'c [u64],
+    pub ranged: RangedForms<'c>,
+}
+
+/// The indices that are ranged values, and what is assumed about them.
+#[derive(Clone, Copy)]
+pub(super) struct RangedForms<'c> {
+    /// The ranged values. The form of each is its least value plus the index [`FIRST_RANGED`] and its position.
+    pub values: &'c [RangedValue],
+    /// The forms of `%tid` and `%ctaid`.
+    pub places: &'c [AffineForm; 6],
+    pub assumed: &'c [RangeCondition],
+}
+
+/// The index of the first ranged value. The indices before it are those of threads and blocks.
+pub(super) const FIRST_RANGED: u32 = 6;
+
+/// The maximum number of conditions of a group. A loop could assume one in each iteration.
+const MAX_CONDITIONS: usize = 4;
+
+impl RangedForms<'_> {
+    /// Returns the ranged value that an index belongs to.
+    fn value(&self, index: u32) -> Option<&RangedValue> {
+        self.values.get(index.checked_sub(FIRST_RANGED)? as usize)
+    }
+
+    /// Returns true if the form depends on a ranged value.
+    pub fn mentions(&self, form: &AffineForm) -> bool {
+        form.terms.iter().any(|term| self.value(term.0).is_some())
+    }
+
+    /// Returns true if the form, which depends on a ranged value, is negative.
+    fn negative(&self, form: &AffineForm, counts: &[u64]) -> Result<bool> {
+        let mut rest = AffineForm { terms: Vec::new(), ..form.clone() };
+        let mut values = Vec::new();
+        for &(index, by) in &form.terms {
+            let Some(value) = self.value(index) else {
+                rest.terms.push((index, by));
+                continue;
+            };
+            let least = by.checked_mul(i128::from(value.least));
+            rest.constant = least.and_then(|least| rest.constant.checked_sub(least)).ok_or(GIVE_UP)?;
+            values.push((value.number, by));
+        }
+        let condition = RangeCondition::new(&rest, values, counts, self.places).ok_or(GIVE_UP)?;
+        match self.assumed.iter().find_map(|known| known.decides(&condition)) {
+            Some(is_negative) => Ok(is_negative),
+            None if self.assumed.len() < MAX_CONDITIONS => Err(NoValue::Assume(condition)),
+            None => Err(GIVE_UP),
+        }
+    }
 }
 
 impl FormOps<'_> {
@@ -132,6 +187,9 @@ impl FormOps<'_> {
         let (least, most) = form.range(self.counts);
         let period = (least - first).div_euclid(all);
         if most - first - period * all >= all {
+            if self.ranged.mentions(&form) {
+                return Err(GIVE_UP);
+            }
             let edge = form.plus(&AffineForm::constant(first + (period + 1) * all), -1).ok_or(GIVE_UP)?;
             return Err(by_sign(&edge, self.counts).map_or(GIVE_UP, NoValue::Cut));
         }
@@ -146,6 +204,9 @@ impl FormOps<'_> {
         }
         if least >= 0 {
             return Ok(false);
+        }
+        if self.ranged.mentions(form) {
+            return self.ranged.negative(form, self.counts);
         }
         Err(by_sign(form, self.counts).map_or(GIVE_UP, NoValue::Cut))
     }
@@ -199,8 +260,8 @@ impl FormOps<'_> {
     fn quotient(&self, form: &AffineForm, divisor: i128) -> Result<AffineForm> {
         match quotient(form, divisor, self.counts) {
             Some(Ok(form)) => Ok(form),
-            Some(Err(cut)) => Err(NoValue::Cut(cut)),
-            None => Err(GIVE_UP),
+            Some(Err(cut)) if !self.ranged.mentions(form) => Err(NoValue::Cut(cut)),
+            Some(Err(_)) | None => Err(GIVE_UP),
         }
     }
 

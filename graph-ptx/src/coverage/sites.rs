@@ -3,6 +3,7 @@
 //! The interpreter records every access that it reaches in a [`AccessTrace`]. The result lists, for each instruction,
 //! boxes of threads with affine addresses; store-to-load forwarding (`forward`) needs them.
 
+use super::condition::RangeCondition;
 use super::form::AffineForm;
 use super::slice::{BackwardSlice, MemoryInstruction};
 use std::collections::HashMap;
@@ -23,8 +24,10 @@ pub struct ThreadAccess {
     pub constant: i128,
     /// The stride along each axis; `None` if the box has a single index there.
     pub strides: [Option<i128>; 6],
-    /// True if each thread definitely makes the access, false if it may.
+    /// True if each thread that satisfies the conditions definitely makes the access, false if it may.
     pub is_definite: bool,
+    /// No thread that violates one of them makes the access.
+    pub conditions: Vec<RangeCondition>,
 }
 
 /// A load or store in the threads of a launch.
@@ -73,10 +76,12 @@ impl AccessTrace {
         counts: &[u64],
         places: &[AffineForm; 6],
         is_definite: bool,
+        conditions: &[RangeCondition],
     ) {
         let entry = self.touched.entry(note).or_insert_with(|| Some(Vec::new()));
         let Some(list) = entry else { return };
-        match ThreadAccess::of(form, counts, places, is_definite) {
+        let new = ThreadAccess::of(form, counts, places, is_definite);
+        match new.map(|new| ThreadAccess { conditions: conditions.to_vec(), ..new }) {
             Some(new) if list.contains(&new) => {}
             Some(new) if list.len() < MAX_BOXES => list.push(new),
             _ => *entry = None,
@@ -104,7 +109,7 @@ impl AccessTrace {
 impl ThreadAccess {
     /// Returns the access of a group at an address. `None` if the threads do not form a box, or if the address is not
     /// affine in their indices.
-    fn of(
+    pub(super) fn of(
         form: &AffineForm,
         counts: &[u64],
         places: &[AffineForm; 6],
@@ -145,13 +150,28 @@ impl ThreadAccess {
             constant,
             strides,
             is_definite,
+            conditions: Vec::new(),
         })
+    }
+
+    /// Returns true if each thread that makes this access also makes one of the others, which are definite.
+    pub(super) fn is_within(&self, others: &[ThreadAccess]) -> bool {
+        let holds =
+            |needed: &RangeCondition| self.conditions.iter().any(|known| known.decides(needed) == Some(true));
+        let boxes: Vec<ThreadBox> = others
+            .iter()
+            .filter(|other| {
+                self.threads.common(&other.threads).is_some() && other.conditions.iter().all(holds)
+            })
+            .map(|other| other.threads)
+            .collect();
+        self.threads.within(&boxes)
     }
 }
 
 impl ThreadBox {
     /// Returns true if the boxes together contain all of these threads.
-    pub(super) fn within(&self, boxes: &[ThreadBox]) -> bool {
+    fn within(&self, boxes: &[ThreadBox]) -> bool {
         self.left(boxes, &mut 4096)
     }
 
@@ -185,7 +205,17 @@ impl ThreadBox {
     }
 
     fn meets(&self, other: &ThreadBox) -> bool {
-        self.0.iter().zip(&other.0).all(|(one, other)| one.0 < other.0 + other.1 && other.0 < one.0 + one.1)
+        self.common(other).is_some()
+    }
+
+    /// Returns the threads of both boxes. `None` if there are none.
+    pub(super) fn common(&self, other: &ThreadBox) -> Option<ThreadBox> {
+        let mut both = *self;
+        for (one, other) in both.0.iter_mut().zip(&other.0) {
+            let (first, end) = (one.0.max(other.0), (one.0 + one.1).min(other.0 + other.1));
+            *one = (first, end.checked_sub(first).filter(|&count| count > 0)?);
+        }
+        Some(both)
     }
 }
 

@@ -25,7 +25,12 @@ fn slice(body: &str) -> BackwardSlice {
 
 fn judge(slice: &BackwardSlice, grid: u32, block: u32, n: u64, elements: u64) -> Verdict {
     let scalar = |_: u32| Some(n);
-    let launch = LaunchInputs { grid: [grid, 1, 1], block: [block, 1, 1], scalar: &scalar };
+    let launch = LaunchInputs {
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        scalar: &scalar,
+        ranged: RangedInputs::default(),
+    };
     slice.verdicts(&launch, &[Extent { elements, size: 1, dense: true }]).remove(0)
 }
 
@@ -118,7 +123,8 @@ fn padding_is_no_short_launch() {
     let text = format!("{INDEX} shl.b32 %r4, %r4, 2; {STORE}");
     let slice = slice(&text);
     let scalar = |_: u32| Some(0);
-    let launch = LaunchInputs { grid: [1, 1, 1], block: [32, 1, 1], scalar: &scalar };
+    let launch =
+        LaunchInputs { grid: [1, 1, 1], block: [32, 1, 1], scalar: &scalar, ranged: RangedInputs::default() };
     let verdict = |dense, elements| slice.verdicts(&launch, &[Extent { elements, size: 4, dense }]).remove(0);
     assert_eq!(verdict(true, 32), Verdict::Short { written: 0, missing: 0 });
     assert!(matches!(verdict(false, 32), Verdict::Unknown(_)));

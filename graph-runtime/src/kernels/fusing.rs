@@ -358,7 +358,7 @@ fn footprint(
         key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
     }
     FOOTPRINTS.get_or_make(&key, || {
-        let launch = coverage::LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar };
+        let launch = coverage::LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar, ranged: RangedInputs::default() };
         let (regions, sites) = outline.footprint_and_sites(&launch);
         Footprint { regions: regions.into_iter().map(Arc::new).collect(), sites: Arc::new(sites) }
     })

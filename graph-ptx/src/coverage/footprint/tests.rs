@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::analysis::{Analysis, ParameterKinds};
-use crate::coverage::{BackwardSlice, LaunchInputs};
+use crate::coverage::{BackwardSlice, LaunchInputs, RangedInputs};
 use crate::syntax::parse;
 use std::collections::BTreeMap;
 
 /// Returns the slice of the accesses through `x` and `y` of a kernel with two pointers and a number.
-fn slice(body: &str) -> BackwardSlice {
+pub(in crate::coverage) fn slice(body: &str) -> BackwardSlice {
     let text = format!(
         ".version 7.0\n.target sm_70\n.address_size 64\n\
          .visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n) {{\n\
@@ -31,14 +31,16 @@ fn slice(body: &str) -> BackwardSlice {
 /// Returns the reads of `x`, the writes of `x`, the reads of `y` and the writes of `y`.
 fn regions(body: &str, grid: [u32; 3], block: [u32; 3], n: Option<u64>) -> Vec<Region> {
     let scalar = |_: u32| n;
-    slice(body).footprint_and_sites(&LaunchInputs { grid, block, scalar: &scalar }).0
+    slice(body)
+        .footprint_and_sites(&LaunchInputs { grid, block, scalar: &scalar, ranged: RangedInputs::default() })
+        .0
 }
 
 fn blocks_apart(one: &Region, other: &Region) -> bool {
     blocks_are_disjoint(one, 0, other, 0)
 }
 
-const INDEX: &str = "mad.lo.s32 %r4, %r1, %r2, %r3; setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; \
+pub(in crate::coverage) const INDEX: &str = "mad.lo.s32 %r4, %r1, %r2, %r3; setp.ge.s32 %p1, %r4, %r9; @%p1 bra END; \
                      mul.wide.s32 %rd4, %r4, 4; add.s64 %rd5, %rd1, %rd4; add.s64 %rd6, %rd2, %rd4; ";
 
 #[test]

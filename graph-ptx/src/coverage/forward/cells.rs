@@ -6,7 +6,7 @@
 
 use super::entry::{AccessChange, ChainAccess};
 use super::places::{Relation, ThreadAddresses, relation};
-use crate::coverage::sites::ThreadBox;
+use crate::coverage::sites::ThreadAccess;
 use std::collections::BTreeMap;
 
 /// The key of a cell: the family of its address, its offset in bytes for the thread with index 0, and its size.
@@ -143,7 +143,7 @@ impl BufferAccesses<'_, '_> {
     /// Returns the loads that become moves.
     fn moves(&self) -> Vec<bool> {
         let mut moves = vec![false; self.entries.len()];
-        let mut held: BTreeMap<Key, Vec<ThreadBox>> = BTreeMap::new();
+        let mut held: BTreeMap<Key, Vec<ThreadAccess>> = BTreeMap::new();
         let mut at = 0;
         while at < self.entries.len() {
             let member = self.entries[at].member;
@@ -154,17 +154,17 @@ impl BufferAccesses<'_, '_> {
                 let Some(keys) = &self.cells[load] else { continue };
                 let touched = self.entries[load].touched;
                 let holds = |key: &Key| {
-                    held.get(key).is_some_and(|boxes| touched.iter().all(|one| one.threads.within(boxes)))
+                    held.get(key).is_some_and(|sure| touched.iter().all(|one| one.is_within(sure)))
                 };
                 moves[load] = !touched.is_empty() && keys.iter().all(holds);
             }
             for access in at..end {
                 for key in self.cells[access].iter().flatten() {
                     let sure = self.entries[access].touched.iter().filter(|touched| touched.is_definite);
-                    let boxes = held.entry(*key).or_default();
+                    let held = held.entry(*key).or_default();
                     for one in sure {
-                        if !one.threads.within(boxes) {
-                            boxes.push(one.threads);
+                        if !one.is_within(held) {
+                            held.push(one.clone());
                         }
                     }
                 }
@@ -217,10 +217,9 @@ impl BufferAccesses<'_, '_> {
                 })
         };
         let sure = self.entries.iter().copied().filter(|other| overwrites(other));
-        let boxes: Vec<ThreadBox> = sure
-            .flat_map(|other| other.touched.iter().filter(|touched| touched.is_definite))
-            .map(|touched| touched.threads)
+        let sure: Vec<ThreadAccess> = sure
+            .flat_map(|other| other.touched.iter().filter(|touched| touched.is_definite).cloned())
             .collect();
-        !entry.touched.is_empty() && entry.touched.iter().all(|one| one.threads.within(&boxes))
+        !entry.touched.is_empty() && entry.touched.iter().all(|one| one.is_within(&sure))
     }
 }

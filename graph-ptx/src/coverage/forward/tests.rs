@@ -84,6 +84,7 @@ impl Op {
                 constant: self.constant,
                 strides: [stride(0), stride(1), None, None, None, None],
                 is_definite: !self.maybe,
+                conditions: Vec::new(),
             }]),
         }
     }
