@@ -42,7 +42,9 @@ mod values;
 pub use apart::UnbatchedGroup;
 pub use blocks::{Blocks, MAX_GRID_BLOCKS};
 pub use decision::{Allowed, Batch, BatchObstacle, Chain, Decision, FusionObstacle, OverlapFault, Stack};
-pub use launch::{Batching, BlockFootprint, Fusing, KernelLength, Launch, NodeLaunch, TripCount};
+pub use launch::{
+    Batching, BlockFootprint, Fusing, KernelLength, Launch, NodeLaunch, RangedLaunch, TripCount,
+};
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use problem::LaunchProblem;
 pub use residency::Resources;

@@ -120,7 +120,7 @@ impl<'d, 'p> UnbatchedExplainer<'d, 'p> {
         if lasts(first) != lasts(second) && self.draft.followers[a] != self.draft.followers[b] {
             return BatchObstacle::Ends;
         }
-        if first.grid != second.grid || first.grid_changes || second.grid_changes {
+        if !first.has_grid_of(second) {
             return BatchObstacle::Flat;
         }
         dropped_batches(&a).or(dropped_batches(&b)).unwrap_or(BatchObstacle::Room)

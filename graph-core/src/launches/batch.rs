@@ -160,7 +160,7 @@ fn chunks(draft: &ReducedProblem<'_>, members: &[StatementId], batches: &mut Vec
     let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launch(id)).collect();
     let Some(first) = launches.first() else { return };
     let Batching::UpTo { equal, flat } = first.batch else { return };
-    let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
+    let same_grid = launches.iter().all(|launch| launch.has_grid_of(first));
     // The last free dimension of the grid.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
     let most = draft.max_members.min(size(if axis.is_some() { equal } else { flat }));

@@ -183,7 +183,7 @@ impl<'d, 'a> ChainGrower<'d, 'a> {
         if device(first) != device(next) {
             return Err(FusionObstacle::Devices);
         }
-        if launch.grid != head.grid {
+        if (launch.grid, launch.ranged.grid) != (head.grid, head.ranged.grid) {
             return Err(FusionObstacle::Grids);
         }
         if launch.block != head.block {

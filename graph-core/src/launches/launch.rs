@@ -4,7 +4,7 @@ use super::blocks::Blocks;
 use super::decision::{Allowed, Chain};
 use crate::ids::KernelId;
 use crate::ir::StatementId;
-use cuweave_ptx::coverage::Region;
+use cuweave_ptx::coverage::{RangedValue, Region};
 use std::sync::Arc;
 
 /// The facts about a launch.
@@ -23,8 +23,10 @@ pub struct Launch {
     pub work: Vec<u64>,
     /// The number of blocks of this kernel that are resident on the whole device at once.
     pub wave: u32,
-    /// True if a setter may change the grid.
+    /// True if a setter may change the grid, other than as `ranged` says.
     pub grid_changes: bool,
+    /// The values that sizes move. `grid` has the largest ones.
+    pub ranged: Arc<RangedLaunch>,
     /// The batches that it may be in.
     pub batch: Batching,
     /// True if the loaded function begins with `griddepcontrol.wait`.
@@ -39,6 +41,16 @@ pub struct Launch {
     pub trip_count: TripCount,
     /// True if its chain may be stacked with others.
     pub stack: bool,
+}
+
+/// The values of a launch that sizes move. Launches are merged for all values of the sizes: values with one number are
+/// assumed to be equal, and to stay within their range, which each set of a size checks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RangedLaunch {
+    /// The number of blocks in each dimension. `None` if it does not move.
+    pub grid: [Option<RangedValue>; 3],
+    /// Scalar parameters, by index.
+    pub scalars: Vec<(u32, RangedValue)>,
 }
 
 /// A bound on the loop iterations of a kernel.
@@ -86,6 +98,14 @@ impl Launch {
         if !allowed.fuse {
             self.fuse = Fusing::Never;
         }
+    }
+
+    /// Returns true if the grids are equal, and remain so when sizes move them.
+    pub fn has_grid_of(&self, other: &Launch) -> bool {
+        self.grid == other.grid
+            && self.ranged.grid == other.ranged.grid
+            && !self.grid_changes
+            && !other.grid_changes
     }
 
     /// Returns the number of blocks.

@@ -33,6 +33,7 @@ impl Case {
             work: Vec::new(),
             wave: WAVE,
             grid_changes: false,
+            ranged: Default::default(),
             batch: Batching::UpTo { equal: 100, flat: 60 },
             waits: true,
             lanes: true,

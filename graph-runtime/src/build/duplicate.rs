@@ -24,6 +24,7 @@ use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
 use crate::build::graph::handle::GraphHandle;
 use crate::build::plan::planning::{Plan, PlanOptions, plan};
+use crate::build::plan::ranged::RangedLaunches;
 use crate::cuda::{Context, Driver, Function, Memset, Node, Outcome, Scratch, Stream};
 use crate::error::Result;
 use crate::kernels::{LaunchRecord, Modules};
@@ -212,6 +213,7 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
             as_written: BTreeSet::new(),
             aliases,
             mappings,
+            ranged: &RangedLaunches::new(),
         }),
         DuplicateForm::Without(statements, memory) => Some(PlanOptions {
             memory,
@@ -219,6 +221,7 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
             as_written: statements.clone(),
             aliases,
             mappings,
+            ranged: &RangedLaunches::new(),
         }),
     };
     let overwrites = matches!(form, DuplicateForm::AsWritten);

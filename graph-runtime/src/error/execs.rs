@@ -122,6 +122,16 @@ pub enum SetterFault {
         /// The new configuration.
         now: LaunchShape,
     },
+    /// A merged launch one of whose values is not what it was assumed to be for all sizes.
+    #[error(
+        "is one of {launches} launches in one node, and for these sizes its grid or an argument is not what they have \
+            in common for other ones"
+    )]
+    #[non_exhaustive]
+    Merged {
+        /// The number of launches in the node.
+        launches: usize,
+    },
 }
 
 /// The reason why an output cannot be handed over or has no handle.

@@ -205,8 +205,9 @@ impl Core {
         refused: Option<LeftAlone>,
     ) -> Result<()> {
         let LaunchState { records, words, .. } = &self.built.state;
-        let Definition { flat, driver, contexts, modules, aliases, mappings, .. } = &mut self.definition;
-        let options = PlanOptions { memory, allowed, as_written: BTreeSet::new(), aliases, mappings };
+        let Definition { flat, driver, contexts, modules, aliases, mappings, ranged, .. } =
+            &mut self.definition;
+        let options = PlanOptions { memory, allowed, as_written: BTreeSet::new(), aliases, mappings, ranged };
         let mut planned = plan(flat, driver, contexts, records, words, modules, options)?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);

@@ -17,9 +17,9 @@ use cuweave_core::table::Table;
 
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
-    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
-    apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
-    check_pinned_launches, check_recursion, flattened, plan,
+    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, SizeSample,
+    apply_hints, apply_hook, check_devices, check_host_statements, check_mappings, check_operands,
+    check_overlap, check_pinned_launches, check_recursion, flattened, plan, ranged_launches, sized_launches,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -32,7 +32,7 @@ use crate::token::Token;
 use super::boxed_core::BoxedCore;
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
-use super::size_ranges::{SizeRange, check_sizes, size_ranges};
+use super::size_ranges::{SizePoint, SizeRange, check_sizes, size_points, size_ranges};
 use super::times::BuildTimes;
 
 /// The bound arguments of a graph function of any type. As a trait object it lets the build be compiled once
@@ -50,8 +50,8 @@ trait BuildArguments {
     /// Returns the hints of the bound buffers, each with the buffer's index.
     fn hints(&self) -> Vec<(usize, Vec<RangedHint>)>;
 
-    /// Gives the sizes their largest values.
-    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()>;
+    /// Gives the sizes new values.
+    fn give_sizes(&mut self, sizes: &[SizeRange], values: &[u64]) -> Result<()>;
 
     /// Calls `with` with the values of its scalars and the code of its expressions.
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
@@ -74,8 +74,8 @@ impl<A: GraphFn> BuildArguments for A {
         hints_of(self)
     }
 
-    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()> {
-        enlarge(self, sizes)
+    fn give_sizes(&mut self, sizes: &[SizeRange], values: &[u64]) -> Result<()> {
+        give_sizes(self, sizes, values)
     }
 
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
@@ -83,12 +83,12 @@ impl<A: GraphFn> BuildArguments for A {
     }
 }
 
-/// Gives the sizes their largest values.
-fn enlarge<A: GraphFn>(args: &mut A, sizes: &[SizeRange]) -> Result<()> {
-    for size in sizes {
+/// Gives the sizes new values.
+fn give_sizes<A: GraphFn>(args: &mut A, sizes: &[SizeRange], values: &[u64]) -> Result<()> {
+    for (size, &value) in sizes.iter().zip(values) {
         let slot = args.size(size.scalar.index(), Token).ok_or(PlanFault::OtherVersion)?;
-        if !slot.replace(size.most) {
-            // The largest value does not fit into the type of the argument.
+        if !slot.replace(value) {
+            // The value does not fit into the type of the argument.
             return Err(size.out_of_range(size.given));
         }
     }
@@ -129,7 +129,8 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         sizes = size_ranges(body)?;
         Ok(())
     })?;
-    args.enlarge(&sizes)?;
+    let most: Vec<u64> = sizes.iter().map(|size| size.most).collect();
+    args.give_sizes(&sizes, &most)?;
     let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
     check_sizes(&flat, &sizes)?;
     let program = flat.checked.program();
@@ -161,6 +162,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
+    let samples = match allowed.batches || allowed.fuse {
+        true => sample(&flat, args, &limits, &mut modules, &sizes)?,
+        false => Vec::new(),
+    };
+    let ranged = ranged_launches(&flat, &records, &words, &samples);
 
     driver.enter(Context::from_cudarc(ctx))?;
     let evaluated = Instant::now();
@@ -170,6 +176,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         as_written: BTreeSet::new(),
         aliases: &aliases,
         mappings: &mappings,
+        ranged: &ranged,
     };
     let mut planned = plan(&flat, driver, &contexts, &records, &words, &mut modules, options)?;
     driver.enter(Context::from_cudarc(ctx))?;
@@ -185,6 +192,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         peers,
         aliases,
         mappings,
+        ranged,
         limits,
         modules,
     };
@@ -276,4 +284,39 @@ fn evaluate(
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
     let values = evaluation.finish();
     Ok((modules, values))
+}
+
+/// Evaluates the launches that sizes move for some values of the sizes. Values for which the program has an error are
+/// left out.
+fn sample(
+    flat: &Flattened,
+    args: &mut dyn BuildArguments,
+    limits: &Vector<Device, DeviceLimits>,
+    modules: &mut Modules,
+    sizes: &[SizeRange],
+) -> Result<Vec<SizeSample>> {
+    let (statements, mut samples) = (sized_launches(flat), Vec::new());
+    if statements.is_empty() {
+        return Ok(samples);
+    }
+    for SizePoint { values, rises } in size_points(sizes) {
+        args.give_sizes(sizes, &values)?;
+        let mut evaluated = None;
+        let done = args.with_body(&mut |body| {
+            let bounds = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?;
+            let program = flat.checked.program();
+            let mut evaluation =
+                Evaluation::new(program, &bounds.dims, limits, modules, statements.len(), Vec::new());
+            evaluation.statements(flat, body, &statements)?;
+            evaluated = Some(evaluation.finish());
+            Ok(())
+        });
+        if let (Ok(()), Some(StatementValues { records, words, .. })) = (done, evaluated) {
+            let records = statements.iter().copied().zip(records).collect();
+            samples.push(SizeSample { rises, records, words });
+        }
+    }
+    let most: Vec<u64> = sizes.iter().map(|size| size.most).collect();
+    args.give_sizes(sizes, &most)?;
+    Ok(samples)
 }

@@ -18,7 +18,7 @@ use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Prol
 use crate::build::annotate;
 use crate::build::{
     Aliases, Body, BodyEvaluator, Definition, apply_hints, check_allocated, check_host_statements,
-    check_member, check_moved_ranges, check_new_overlap, check_operands, check_pinned_launches,
+    check_member, check_moved_ranges, check_new_overlap, check_operands, check_pinned_launches, check_ranged,
     check_same_devices,
 };
 use crate::context;
@@ -373,7 +373,8 @@ impl Core {
             .try_for_each(|(&id, record)| check_member(&self.built, self.definition.program(), id, record))?;
         swap(self, &mut records);
         let all = || statements.iter().chain(follow).copied();
-        let readdressed = self.built.readdress_all(&mut self.definition, follow);
+        let checked = check_ranged(&self.built, self.definition.program(), statements);
+        let readdressed = checked.and_then(|()| self.built.readdress_all(&mut self.definition, follow));
         readdressed.and_then(|()| self.built.patch_all(&self.definition, all())).inspect_err(|_| {
             swap(self, &mut records);
             self.restore(shift);

@@ -127,6 +127,43 @@ pub(super) fn size_ranges(body: &dyn Body) -> Result<Vec<SizeRange>> {
     table.structure.at_most.iter().map(range).collect()
 }
 
+/// Values of all sizes.
+pub(super) struct SizePoint {
+    pub values: Vec<u64>,
+    /// True if no value is below that of the point before.
+    pub rises: bool,
+}
+
+/// The number of points between the ends of the ranges.
+const INNER_POINTS: u64 = 8;
+
+/// Returns values of sizes for which launches are compared: rising ones from the least on, then corners of the ranges.
+/// All values of a small range, but never the largest of all sizes, which the build has.
+pub(super) fn size_points(sizes: &[SizeRange]) -> Vec<SizePoint> {
+    let span = |size: &SizeRange| size.most - size.least;
+    let widest = sizes.iter().map(span).max().unwrap_or(0);
+    let steps = widest.min(3 * INNER_POINTS);
+    // Three values in a row at each of the inner points, so that some are odd, and some no multiple of 3.
+    let step = |at: u64| match widest <= 3 * INNER_POINTS {
+        true => at,
+        false => widest / (INNER_POINTS + 1) * (at / 3) + at % 3,
+    };
+    let rising = (0..steps).map(|at| {
+        let value = |size: &SizeRange| match size.most - size.least == widest {
+            true => size.least + step(at),
+            false => size.least + span(size) * at / steps,
+        };
+        SizePoint { values: sizes.iter().map(value).collect(), rises: true }
+    });
+    let sides = if sizes.len() <= 3 { 1 << sizes.len() } else { 0 };
+    let corners = (1..(sides as usize).saturating_sub(1)).map(|corner: usize| {
+        let value =
+            |(at, size): (usize, &SizeRange)| if corner >> at & 1 == 1 { size.most } else { size.least };
+        SizePoint { values: sizes.iter().enumerate().map(value).collect(), rises: false }
+    });
+    rising.chain(corners).collect()
+}
+
 /// Checks that the build has proved the graph for all values of its sizes.
 pub(super) fn check_sizes(flat: &Flattened, sizes: &[SizeRange]) -> Result<()> {
     let fixed = |size: &SizeRange| Some((size.at.clone(), SetterFault::of(flat, size.scalar)?));

@@ -16,7 +16,9 @@ use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{Access, Mode};
 use cuweave_core::launches::LaunchShape;
 use cuweave_core::launches::MAX_GRID_BLOCKS;
-use cuweave_ptx::coverage::{BackwardSlice, Extent, LaunchInputs, RangedInputs, SliceArg, SliceOpcode, Verdict};
+use cuweave_ptx::coverage::{
+    BackwardSlice, Extent, LaunchInputs, RangedInputs, SliceArg, SliceOpcode, Verdict,
+};
 
 use crate::cuda::{self, Word};
 
@@ -143,7 +145,12 @@ impl FollowedOutline {
         extents: &[u64],
     ) -> Arc<[Verdict]> {
         let scalar = |parameter: u32| self.scalar(words, parameter);
-        let launch = LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar, ranged: RangedInputs::default() };
+        let launch = LaunchInputs {
+            grid: shape.grid,
+            block: shape.block,
+            scalar: &scalar,
+            ranged: RangedInputs::default(),
+        };
         let extents: Vec<Extent> = self
             .followed
             .iter()

@@ -139,6 +139,7 @@ impl<'t> DeviceTarget<'t> {
                 work: entry.map_or(vec![number_of(statement)], |entry| work(record, words, entry, statement)),
                 wave,
                 grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
+                ranged: Arc::default(),
                 batch: batch.unwrap_or(Batching::Never),
                 waits: module.is_some_and(|module| module.waits(record.kernel.entry)),
                 lanes: true,

@@ -10,11 +10,13 @@ use cuweave_core::ids::{Device, KernelId};
 use cuweave_core::index::{Vector, narrow, size, wide};
 use cuweave_core::ir::{Program, StatementId};
 use cuweave_core::launches::{
-    BlockFootprint, Blocks, Chain, Change, Fusing, Launch, LeftAlone, NamedKernel, UnfitChain,
+    BlockFootprint, Blocks, Chain, Change, Fusing, Launch, LeftAlone, NamedKernel, RangedLaunch, UnfitChain,
 };
 use cuweave_core::operation::ChainId;
 use cuweave_ptx as ptx;
-use cuweave_ptx::coverage::{self, AccessSites, BackwardSlice, ForwardingPlan, Region};
+use cuweave_ptx::coverage::{
+    self, AccessSites, BackwardSlice, ForwardingPlan, RangedInputs, RangedValue, Region,
+};
 use cuweave_ptx::rewrite::{self, Fusion};
 
 use crate::cuda::{self, Driver, Word};
@@ -29,7 +31,6 @@ use super::forwarding::users;
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
 use super::located::{LocatedLaunch, OutlinedKernel};
 use super::module::LoadedModule;
-use super::param::Param;
 use super::record::LaunchRecord;
 use super::variants::{FusedKernel, FusionRequest, grid_shape};
 
@@ -169,7 +170,8 @@ impl DeviceTarget<'_> {
     }
 
     /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` has the
-    /// byte offset of each pointer in its buffer. `is_set` returns true for parameters that setters may change.
+    /// byte offset of each pointer in its buffer. `is_set` returns true for parameters that setters may change;
+    /// of those, `scalars` have ranges.
     pub fn locate(
         &mut self,
         facts: &mut LaunchFacts,
@@ -178,6 +180,7 @@ impl DeviceTarget<'_> {
         words: &[Word],
         offsets: Vec<Option<u64>>,
         is_set: &dyn Fn(u32) -> bool,
+        scalars: &[(u32, RangedValue)],
     ) {
         let kernel = launch.kernel;
         let Some(device) = facts.launches[statement].as_ref().map(|known| self.kernels[known.kernel].device)
@@ -196,7 +199,12 @@ impl DeviceTarget<'_> {
                 return;
             }
         };
-        let Footprint { regions, sites } = footprint(&of.outline, launch, words, is_set);
+        let read = of.outline.scalars();
+        let mut ranged = facts.launches[statement]
+            .as_ref()
+            .map_or_else(RangedLaunch::default, |launch| (*launch.ranged).clone());
+        ranged.scalars = scalars.iter().filter(|(at, _)| read.binary_search(at).is_ok()).copied().collect();
+        let Footprint { regions, sites } = footprint(&of.outline, launch, words, is_set, &ranged);
         let footings = (regions.len() == 2 * offsets.len()).then(|| {
             let pairs = regions.chunks_exact(2).zip(&offsets);
             let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| BlockFootprint {
@@ -212,6 +220,7 @@ impl DeviceTarget<'_> {
         };
         if let (Some(fuse), Some(launch)) = (fuse, &mut facts.launches[statement]) {
             launch.fuse = Fusing::With(fuse);
+            launch.ranged = Arc::new(ranged);
             if footings.is_some() {
                 self.located.insert(statement, LocatedLaunch { of, sites, offsets });
             }
@@ -335,30 +344,32 @@ fn check_resources(
     Ok(())
 }
 
-/// Returns the accesses of a launch.
+/// Returns the accesses of a launch, for all values of `ranged`.
 fn footprint(
     outline: &BackwardSlice,
     launch: &LaunchRecord,
     words: &[Word],
     is_set: &dyn Fn(u32) -> bool,
+    ranged: &RangedLaunch,
 ) -> Footprint {
-    let kernel = launch.kernel;
-    let word = |parameter: usize| -> usize {
-        size(launch.first) + kernel.params[..parameter].iter().map(Param::words).sum::<usize>()
-    };
     let scalar = |parameter: u32| -> Option<u64> {
-        let param = kernel.params.get(size(parameter)).filter(|param| !is_set(parameter) && param.dense)?;
-        (param.words() == 1).then(|| words.get(word(size(parameter))).map(|&word| cuda::number(word)))?
+        let parameter = Some(parameter).filter(|&parameter| !is_set(parameter))?;
+        launch.scalar(words, size(parameter))
     };
     let shape = launch.shape;
-    let mut key = vec![wide(std::ptr::from_ref(kernel).addr())];
+    let mut key = vec![wide(std::ptr::from_ref(launch.kernel).addr())];
     key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
     for parameter in outline.scalars() {
         let value = scalar(parameter);
         key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
     }
+    let axes = (0..).zip(&ranged.grid).filter_map(|(axis, ranged)| Some((axis, (*ranged)?)));
+    for (at, RangedValue { number, least, most }) in axes.chain(ranged.scalars.iter().copied()) {
+        key.extend([u64::from(at), u64::from(number), least, most]);
+    }
     FOOTPRINTS.get_or_make(&key, || {
-        let launch = coverage::LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar, ranged: RangedInputs::default() };
+        let ranged = RangedInputs { scalars: &ranged.scalars, grid: ranged.grid };
+        let launch = coverage::LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar, ranged };
         let (regions, sites) = outline.footprint_and_sites(&launch);
         Footprint { regions: regions.into_iter().map(Arc::new).collect(), sites: Arc::new(sites) }
     })

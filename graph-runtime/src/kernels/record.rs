@@ -1,10 +1,12 @@
 //! The evaluated values of a launch.
 
+use cuweave_core::index::size;
 use cuweave_core::launches::LaunchShape;
 
-use crate::cuda::{Function, KernelLaunch};
+use crate::cuda::{self, Function, KernelLaunch, Word};
 
 use super::declaration::Kernel;
+use super::param::Param;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchRecord {
@@ -22,5 +24,13 @@ impl LaunchRecord {
     pub fn kernel_launch(&self) -> KernelLaunch {
         let LaunchShape { grid, block, shared } = self.shape;
         KernelLaunch { function: self.function, grid, block, shared, cooperative: self.kernel.cooperative }
+    }
+
+    /// Returns the bits of a scalar parameter, by its index in the kernel's declaration. `None` for other parameters,
+    /// and for scalars of several words or with padding.
+    pub fn scalar(&self, words: &[Word], parameter: usize) -> Option<u64> {
+        let param = self.kernel.params.get(parameter).filter(|param| param.is_scalar() && param.dense)?;
+        let first = self.kernel.params[..parameter].iter().map(Param::words).sum::<usize>();
+        (param.words() == 1).then(|| words.get(size(self.first) + first).map(|&word| cuda::number(word)))?
     }
 }

@@ -60,7 +60,12 @@ impl SpanCheck {
         outlined.key(kernel, shape, words, &mut self.key);
         let spans = SPANS.get_or_make(&self.key, || {
             let scalar = |parameter: u32| outlined.scalar(words, parameter);
-            let launch = LaunchInputs { grid: shape.grid, block: shape.block, scalar: &scalar, ranged: RangedInputs::default() };
+            let launch = LaunchInputs {
+                grid: shape.grid,
+                block: shape.block,
+                scalar: &scalar,
+                ranged: RangedInputs::default(),
+            };
             let (spans, steps) = outlined.outline.definite_span(&launch, MAX_STEPS);
             self.steps += steps;
             spans.into()

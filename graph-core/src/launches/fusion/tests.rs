@@ -24,6 +24,7 @@ fn launches(count: usize, others: &[u32]) -> Vector<StatementId, Option<Launch>>
         work: Vec::new(),
         wave: 1_056,
         grid_changes: false,
+        ranged: Default::default(),
         batch: Batching::Never,
         waits: true,
         lanes: false,

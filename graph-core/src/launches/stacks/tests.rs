@@ -64,6 +64,7 @@ impl Case {
             work: vec![self.work[at]],
             wave: 1_056,
             grid_changes: false,
+            ranged: Default::default(),
             batch: Batching::UpTo { equal: self.most, flat: self.most },
             waits: true,
             lanes: true,

@@ -9,6 +9,7 @@ use cuweave_core::ir::{BufferId, Device, DimId, Program};
 
 use crate::build::arguments::aliases::Aliases;
 use crate::build::arguments::devices::{Contexts, Peers};
+use crate::build::plan::ranged::RangedLaunches;
 use crate::cuda::{Context, Driver, Outcome};
 use crate::kernels::{DeviceLimits, Modules};
 use cuweave_core::flattened::Flattened;
@@ -32,6 +33,8 @@ pub(crate) struct Definition {
     pub aliases: Aliases,
     /// The arguments that are mapped multicast objects.
     pub mappings: Vec<BufferId>,
+    /// The launches that are merged for all values of sizes.
+    pub ranged: RangedLaunches,
     /// The limits of each device.
     pub limits: Vector<Device, DeviceLimits>,
     /// The loaded modules and functions.

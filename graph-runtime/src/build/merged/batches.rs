@@ -3,6 +3,7 @@
 
 use cuweave_core::index::{narrow, size};
 use cuweave_core::ir::{Program, StatementId, StatementKind};
+use cuweave_core::launches::LaunchShape;
 use cuweave_core::operation::{BatchId, Operation, OperationId};
 use cuweave_ptx::rewrite::BatchTable;
 
@@ -15,7 +16,7 @@ use crate::cuda::{KernelLaunch, Node};
 use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
 use crate::statements::{StatementRecord, batch_of, first_blocks, launch_record};
 
-use super::fused::check_fused_member;
+use super::fused::{check_fused_member, has_grid_for_sizes};
 
 /// Adds the node of a batch, with the parameters of its members.
 pub(crate) fn add_batch(
@@ -74,8 +75,8 @@ pub(crate) fn check_member(
     }
     let axis = operations.batches[planned_batch(built, operation)?].axis;
     // If the members' blocks are consecutive, each grid is in the table and may differ.
-    let grid_differs = axis.is_some() && old.shape.grid != new.shape.grid;
-    if !grid_differs && (old.shape.block, old.shape.shared) == (new.shape.block, new.shape.shared) {
+    let grid = if axis.is_some() { new.shape.grid } else { old.shape.grid };
+    if has_grid_for_sizes(built, statement, old.shape, LaunchShape { grid, ..new.shape }) {
         return Ok(());
     }
     let (launches, built, now) = (operation.sources.len(), old.shape, new.shape);

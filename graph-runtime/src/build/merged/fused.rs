@@ -3,7 +3,7 @@
 
 use cuweave_core::index::{narrow, size};
 use cuweave_core::ir::{Program, StatementId, StatementKind};
-use cuweave_core::launches::Stack;
+use cuweave_core::launches::{LaunchShape, Stack};
 use cuweave_core::operation::{ChainId, Operation, OperationId};
 
 use crate::build::graph::builder::GraphBuilder;
@@ -32,8 +32,8 @@ pub(crate) fn add_fused(
     added.map_err(|failure| builder.failed(operation, failure))
 }
 
-/// Checks that a new record of a statement can still be a member of its chain: its configuration must not have
-/// changed. No scalar with a setter reaches it, but a user's expression may return another value each time.
+/// Checks that a new record of a statement can still be a member of its chain: nothing but sizes may have changed its
+/// configuration. No other setter reaches it, but a user's expression may return another value each time.
 pub(crate) fn check_fused_member(
     built: &BuiltGraph,
     program: &Program,
@@ -46,12 +46,26 @@ pub(crate) fn check_fused_member(
     else {
         return Ok(());
     };
-    if old.shape == new.shape {
+    if has_grid_for_sizes(built, statement, old.shape, new.shape) {
         return Ok(());
     }
     let launches = operations.list[operation].sources.len();
     let reason = SetterFault::Fused { launches, built: old.shape, now: new.shape };
     Err(Error::BuildAgain { at: at_statement(program, statement), reason })
+}
+
+/// Returns true if two configurations of a merged launch are equal, or differ only where sizes move the grid.
+pub(super) fn has_grid_for_sizes(
+    built: &BuiltGraph,
+    statement: StatementId,
+    old: LaunchShape,
+    new: LaunchShape,
+) -> bool {
+    let launch = built.plan.decided.backend_options.launches.get(statement).and_then(Option::as_ref);
+    let axes = old.grid.iter().zip(&new.grid).enumerate();
+    let mut moved = axes.filter(|(_, (old, new))| old != new).map(|(axis, _)| axis);
+    (old.block, old.shared) == (new.block, new.shared)
+        && moved.all(|axis| launch.is_some_and(|launch| launch.ranged.grid[axis].is_some()))
 }
 
 /// Updates the node of a chain from its table.
@@ -61,6 +75,7 @@ pub(crate) fn patch_fused(
     operation: OperationId,
     chain: ChainId,
 ) -> Result<()> {
+    write_grids(built, definition.program(), chain)?;
     let launch = fused_launch(built, definition.program(), chain)?;
     let BuiltGraph { handle, state, plan, .. } = built;
     let (node, values) = (handle.nodes[operation], state.fused[chain].values());
@@ -114,7 +129,7 @@ fn fused_launch(built: &BuiltGraph, program: &Program, chain: ChainId) -> Result
     Ok(launch)
 }
 
-/// Writes the grids and the first blocks of stacked chains with consecutive blocks. No setter changes them.
+/// Writes the grids and the first blocks of stacked chains with consecutive blocks.
 fn write_grids(built: &mut BuiltGraph, program: &Program, chain: ChainId) -> Result<()> {
     let BuiltGraph { plan, state, .. } = built;
     let chain_of = &plan.operations.chains[chain];

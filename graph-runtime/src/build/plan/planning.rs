@@ -11,7 +11,7 @@ use cudarc::driver::CudaContext;
 use cuweave_core::compile::{self, BackendOptions, LaunchFacts};
 use cuweave_core::index::{Vector, narrow};
 use cuweave_core::ir::{BufferId, Device, Memory, Mode, Program, Statement, StatementId, StatementKind};
-use cuweave_core::launches::{Allowed, Change, LeftAlone};
+use cuweave_core::launches::{Allowed, Change, LeftAlone, RangedLaunch};
 
 use crate::build::arguments::aliases::Aliases;
 use crate::build::conditional::setters::early_setters;
@@ -23,6 +23,7 @@ use crate::kernels::{BatchedVariant, ChangingLaunches, DeviceTarget, FusedKernel
 use crate::statements::{StatementRecord, StatementRecordExt};
 use cuweave_core::flattened::Flattened;
 
+use super::ranged::RangedLaunches;
 use super::{fusing, hook};
 
 /// The core's plan, with the loaded kernels.
@@ -40,6 +41,8 @@ pub(crate) struct PlanOptions<'p> {
     pub mappings: &'p [BufferId],
     /// The launches that stay as written whatever else is permitted.
     pub as_written: BTreeSet<StatementId>,
+    /// The launches that are merged for all values of sizes. The records have the largest values.
+    pub ranged: &'p RangedLaunches,
 }
 
 /// Decides about the launches and plans the graph.
@@ -50,12 +53,12 @@ pub(crate) fn plan(
     records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
-    PlanOptions { memory, allowed, as_written, aliases, mappings }: PlanOptions<'_>,
+    PlanOptions { memory, allowed, as_written, aliases, mappings, ranged }: PlanOptions<'_>,
 ) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
     let mut target = DeviceTarget::new(driver, modules);
-    let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed);
+    let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed, ranged);
     leave_mapped_alone(program, mappings, &mut facts);
     for (statement, launch) in facts.launches.enumerate_mut() {
         if program.statements[statement].switchable {
@@ -89,6 +92,7 @@ fn facts(
     words: &[Word],
     target: &mut DeviceTarget<'_>,
     allowed: Allowed,
+    ranged: &RangedLaunches,
 ) -> (LaunchFacts, Allowed) {
     let (program, functions) = (flat.checked.program(), flat.checked.functions());
     let changing = ChangingLaunches::collect(&flat.scalars, program.statements.len());
@@ -100,8 +104,16 @@ fn facts(
             (LaunchFacts { left_alone, ..LaunchFacts::default() }, Allowed::default())
         }
     };
+    for (&statement, ranged) in ranged {
+        if facts.launches.get(statement).is_some()
+            && let Some(launch) = &mut facts.launches[statement]
+        {
+            launch.grid_changes = false;
+            launch.ranged = Arc::new(RangedLaunch { grid: ranged.grid, scalars: Vec::new() });
+        }
+    }
     if allowed.fuse {
-        fusing::locate(flat, records, words, target, &mut facts);
+        fusing::locate(flat, records, words, target, &mut facts, ranged);
     }
     if !functions.is_uniform() {
         for (statement, launch) in facts.launches.enumerate_mut() {

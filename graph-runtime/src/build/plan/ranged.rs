@@ -1,0 +1,177 @@
+//! Finds the launches that can be merged for all values of sizes.
+//!
+//! The statements are evaluated for some values of the sizes ([`SizeSample`]). Values of launches that are equal in all
+//! of them get one number, and are assumed to be equal for all values of the sizes; the least and the largest of them
+//! are assumed to be a range. The proofs about merged launches rely on both. Each set of a size checks them before it
+//! changes a node, so a wrong assumption can make it fail, but cannot make two blocks race.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use cuweave_core::flattened::Flattened;
+use cuweave_core::index::{Vector, narrow, size};
+use cuweave_core::ir::{Program, StatementId, StatementKind};
+use cuweave_core::launches::RangedLaunch;
+use cuweave_core::operation::{Operation, OperationId};
+use cuweave_core::table::Setting;
+use cuweave_ptx::coverage::RangedValue;
+
+use crate::build::graph::built::BuiltGraph;
+use crate::cuda::Word;
+use crate::error::{Error, Result, SetterFault, at_statement};
+use crate::kernels::LaunchRecord;
+use crate::statements::{StatementRecord, StatementRecordExt, launch_record};
+
+/// The launches that sizes move, evaluated for some values of the sizes.
+#[derive(Debug)]
+pub(crate) struct SizeSample {
+    /// True if each size is at least that of the sample before.
+    pub rises: bool,
+    pub records: BTreeMap<StatementId, StatementRecord>,
+    pub words: Vec<Word>,
+}
+
+/// The values that sizes move, by launch. The scalars are all scalar parameters that have a range.
+pub(crate) type RangedLaunches = BTreeMap<StatementId, Arc<RangedLaunch>>;
+
+/// Returns the launches whose values sizes move, sorted. Of other scalars with setters, only single parameters of them
+/// may depend.
+pub(crate) fn sized_launches(flat: &Flattened) -> Vec<StatementId> {
+    let program = flat.checked.program();
+    let (mut by_sizes, mut by_others) = (BTreeSet::new(), BTreeSet::new());
+    for (id, scalar) in flat.scalars.enumerate().filter(|(_, scalar)| !scalar.setting.is_fixed()) {
+        if scalar.setting == Setting::Size {
+            by_sizes.extend(scalar.statements.iter().copied());
+        } else if flat.moves.of.get(id).is_some_and(|moved| !moved.is_empty()) {
+            by_others.extend(scalar.statements.iter().copied());
+        } else {
+            by_others.extend(scalar.grids.iter().chain(&scalar.blocks).copied());
+        }
+    }
+    let is_launch = |id: &StatementId| matches!(program.statements[*id].kind, StatementKind::Launch(_));
+    by_sizes.difference(&by_others).copied().filter(is_launch).collect()
+}
+
+/// Returns the values that sizes move. `records` and `words` are those for the largest values. Launches whose block or
+/// shared memory differs, and those with a grid without a range, are left out.
+pub(crate) fn ranged_launches(
+    flat: &Flattened,
+    records: &Vector<StatementId, StatementRecord>,
+    words: &[Word],
+    samples: &[SizeSample],
+) -> RangedLaunches {
+    let mut numbers = Numbers::default();
+    let mut found = RangedLaunches::new();
+    if samples.is_empty() {
+        return found;
+    }
+    let grids: BTreeSet<StatementId> = flat
+        .scalars
+        .iter()
+        .filter(|scalar| scalar.setting == Setting::Size)
+        .flat_map(|scalar| scalar.grids.iter().copied())
+        .collect();
+    let rising = samples.iter().filter(|sample| sample.rises).count();
+    for id in sized_launches(flat) {
+        let Some(largest) = records[id].launch() else { continue };
+        let launches: Option<Vec<(&LaunchRecord, &[Word])>> =
+            samples.iter().map(|sample| Some((sample.records.get(&id)?.launch()?, &*sample.words))).collect();
+        let Some(mut launches) = launches else { continue };
+        let is_alike = |(launch, _): &(&LaunchRecord, _)| {
+            let (one, other) = (launch.shape, largest.shape);
+            std::ptr::eq(launch.kernel, largest.kernel)
+                && (one.block, one.shared) == (other.block, other.shared)
+        };
+        if !launches.iter().all(is_alike) {
+            continue;
+        }
+        launches.insert(rising, (largest, words));
+        let mut range = |of: &dyn Fn(&LaunchRecord, &[Word]) -> Option<u64>| {
+            let values = launches.iter().map(|(launch, words)| of(launch, words)).collect::<Option<_>>();
+            numbers.value(values?, rising + 1)
+        };
+        let mut ranged = RangedLaunch::default();
+        if grids.contains(&id) {
+            ranged.grid =
+                [0, 1, 2].map(|axis: usize| range(&|launch, _| Some(u64::from(launch.shape.grid[axis]))));
+            let is_largest = |(ranged, &largest): (&Option<RangedValue>, &u32)| {
+                ranged.is_some_and(|ranged| ranged.most == u64::from(largest))
+            };
+            if !ranged.grid.iter().zip(&largest.shape.grid).all(is_largest) {
+                continue;
+            }
+        }
+        for parameter in 0..largest.kernel.params.len() {
+            let value = range(&|launch, words| launch.scalar(words, parameter));
+            ranged.scalars.extend(value.map(|value| (narrow(parameter), value)));
+        }
+        found.insert(id, Arc::new(ranged));
+    }
+    found
+}
+
+/// Checks what is assumed about the values of merged launches, after their records have changed.
+///
+/// # Errors
+///
+/// A value that left its range, or two values that were equal and are not. The graph must then be built again.
+pub(crate) fn check_ranged(built: &BuiltGraph, program: &Program, changed: &[StatementId]) -> Result<()> {
+    let operations = &built.plan.operations;
+    let nodes: BTreeSet<OperationId> =
+        changed.iter().filter_map(|&statement| operations.operation_of[statement]).collect();
+    nodes.into_iter().try_for_each(|node| check_node(built, program, &operations.list[node]))
+}
+
+fn check_node(built: &BuiltGraph, program: &Program, node: &Operation) -> Result<()> {
+    if node.sources.len() < 2 {
+        return Ok(());
+    }
+    let launches = &built.plan.decided.backend_options.launches;
+    let mut seen: Vec<(u32, u64)> = Vec::new();
+    let mut holds = |RangedValue { number, least, most }: RangedValue, value: u64| {
+        let known = seen.iter().find(|(other, _)| *other == number).map(|(_, value)| *value);
+        seen.extend(known.is_none().then_some((number, value)));
+        (least..=most).contains(&value) && known.is_none_or(|known| known == value)
+    };
+    for &member in node.sources.iter() {
+        let Some(Some(launch)) = launches.get(member) else { continue };
+        if *launch.ranged == RangedLaunch::default() {
+            continue;
+        }
+        let record = launch_record(program, &built.state.records, member)?;
+        let mut grid = launch.ranged.grid.iter().zip(record.shape.grid);
+        let same_grid = grid.all(|(ranged, extent)| ranged.is_none_or(|one| holds(one, u64::from(extent))));
+        let mut scalars = launch.ranged.scalars.iter();
+        let same = same_grid
+            && scalars.all(|&(parameter, ranged)| {
+                let value = record.scalar(&built.state.words, size(parameter));
+                value.is_some_and(|value| holds(ranged, value))
+            });
+        if !same {
+            let reason = SetterFault::Merged { launches: node.sources.len() };
+            return Err(Error::BuildAgain { at: at_statement(program, member), reason });
+        }
+    }
+    Ok(())
+}
+
+/// Numbers values by what they are in all samples.
+#[derive(Default)]
+struct Numbers {
+    known: BTreeMap<Vec<u64>, u32>,
+}
+
+impl Numbers {
+    /// Returns the range and the number of a value. `first` is the number of leading samples that rise. `None` for a
+    /// value that both rises and falls.
+    fn value(&mut self, samples: Vec<u64>, first: usize) -> Option<RangedValue> {
+        let rising = &samples[..first];
+        if !rising.is_sorted() && !rising.is_sorted_by(|one, next| one >= next) {
+            return None;
+        }
+        let (least, most) = (*samples.iter().min()?, *samples.iter().max()?);
+        let next = narrow(self.known.len());
+        let number = *self.known.entry(samples).or_insert(next);
+        Some(RangedValue { number, least, most })
+    }
+}
