@@ -261,9 +261,27 @@ pub fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
                 && is_integer(&binary.left, integers)
                 && is_integer(&binary.right, integers)
         }
+        Expr::MethodCall(call) => {
+            INTEGER_METHODS.iter().any(|name| call.method == name)
+                && is_integer(&call.receiver, integers)
+                && call.args.iter().all(|argument| is_integer(argument, integers))
+        }
         _ => false,
     }
 }
+
+/// Methods of integers that return an integer of the same type.
+const INTEGER_METHODS: [&str; 9] = [
+    "div_ceil",
+    "next_multiple_of",
+    "min",
+    "max",
+    "clamp",
+    "saturating_add",
+    "saturating_sub",
+    "saturating_mul",
+    "next_power_of_two",
+];
 
 /// Returns the checked operator of `Dim` for an operator, if there is one.
 pub fn checked(op: &BinOp) -> Option<BoundOp> {
