@@ -10,6 +10,7 @@ mod builder;
 mod builder_panics;
 mod builder_random;
 mod builder_refused;
+mod builder_sizes;
 mod calls;
 mod certificates;
 mod certificates_exhaustive;

@@ -89,7 +89,7 @@ fn enlarge<A: GraphFn>(args: &mut A, sizes: &[SizeRange]) -> Result<()> {
         let slot = args.size(size.scalar.index(), Token).ok_or(PlanFault::OtherVersion)?;
         if !slot.replace(size.most) {
             // The largest value does not fit into the type of the argument.
-            return Err(size.out_of_range(size.given));
+            return Err(size.out_of_range(size.value));
         }
     }
     Ok(())
