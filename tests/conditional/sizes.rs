@@ -65,7 +65,7 @@ fn add(b: &mut Builder<'_>, n: Scalar<u32>, [flag, turns, x, y]: [Handle; 4]) ->
     Ok(())
 }
 
-/// What a launch does to an element of `x` and of `y`.
+/// Returns an element of `x` and of `y` after a launch.
 fn launched((x, _): (u32, u32), flag: bool, turns: u32) -> (u32, u32) {
     let (x, y) = match flag {
         true => (step(x, 1), step(x, 1)),

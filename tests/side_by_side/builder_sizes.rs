@@ -234,3 +234,56 @@ fn falling_lengths_and_structural_uses_are_refused() {
     });
     assert!(message.contains("cannot be a size: it decides a length, a loop or a choice"), "{message}");
 }
+
+/// Its threads write all elements with 100 to 128, and with 500 to 640.
+#[cuweave::graph]
+fn covered(
+    #[at_least(100)]
+    #[at_most(1000)]
+    n: u32,
+    x: &[f32; n],
+    y: &mut [MaybeUninit<f32>; n],
+) {
+    copy_to[(n / 100, 128)](&x, &mut y, n);
+}
+
+/// With 150 elements, some are not written.
+#[cuweave::graph]
+fn uncovered(
+    #[at_least(150)]
+    #[at_most(1000)]
+    n: u32,
+    x: &[f32; n],
+    y: &mut [f32; n],
+) {
+    let h = alloc::<f32>(n);
+    copy_to[(n / 100, 128)](&x, &mut h, n);
+    copy(&h, &mut y);
+}
+
+#[test]
+fn launches_write_all_with_the_smallest_value_too() {
+    let device = device();
+    let x = device.upload(&ramp(1000));
+    let y = Buffer::<f32>::zeros(&device.stream, 1000).expect("a buffer");
+    covered(&device.ctx, 500, &x, &y).map(drop).expect("it covers both ends");
+    let built = |least: u64| {
+        let mut b = Builder::new(&device.ctx);
+        let n = b.scalar_between("n", 500_u32, least, 1000);
+        let (x, y) = (b.shared("x", n, &x), b.exclusive("y", n, &y));
+        let h = b.alloc::<f32>(n);
+        b.launch(copy_to {}, (n / 100, 128), (&x, h.write(), n))?;
+        b.copy(&h, y.write())?;
+        b.build()
+    };
+    let mut exec = built(100).expect("it covers both ends").instantiate().expect("an exec");
+    let written = uncovered(&device.ctx, 500, &x, &y).map(|_| ()).expect_err("it does not cover 150");
+    for error in [written, built(150).map(|_| ()).expect_err("it does not cover 150")] {
+        let Error::SmallestSizes(values, reason) = &error else { panic!("{error}") };
+        assert_eq!(values, "`n` = 150");
+        assert!(matches!(**reason, Error::Short(_)), "{error}");
+    }
+    let none = built(1).map(|_| ()).expect_err("a grid of no blocks");
+    assert!(none.to_string().starts_with("with `n` = 1, the smallest sizes: "), "{none}");
+    exec.launch(&device.stream).map(drop).expect("it runs");
+}

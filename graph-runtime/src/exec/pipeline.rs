@@ -10,6 +10,7 @@ use std::time::Instant;
 use cudarc::driver::CudaContext;
 use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::flattened::{Flattened, SizedProgram};
+use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
@@ -18,8 +19,8 @@ use cuweave_core::table::Table;
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
     Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
-    apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
-    check_pinned_launches, check_recursion, flattened, plan,
+    apply_hook, check_devices, check_host_statements, check_mappings, check_moved_ranges, check_operands,
+    check_overlap, check_pinned_launches, check_recursion, flattened, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -50,8 +51,8 @@ trait BuildArguments {
     /// Returns the hints of the bound buffers, each with the buffer's index.
     fn hints(&self) -> Vec<(usize, Vec<RangedHint>)>;
 
-    /// Gives the sizes their largest values.
-    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()>;
+    /// Gives the sizes values of their ranges.
+    fn resize(&mut self, sizes: &[SizeRange], to: fn(&SizeRange) -> u64) -> Result<()>;
 
     /// Calls `with` with the values of its scalars and the code of its expressions.
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
@@ -74,8 +75,8 @@ impl<A: GraphFn> BuildArguments for A {
         hints_of(self)
     }
 
-    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()> {
-        enlarge(self, sizes)
+    fn resize(&mut self, sizes: &[SizeRange], to: fn(&SizeRange) -> u64) -> Result<()> {
+        resize(self, sizes, to)
     }
 
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
@@ -83,11 +84,11 @@ impl<A: GraphFn> BuildArguments for A {
     }
 }
 
-/// Gives the sizes their largest values.
-fn enlarge<A: GraphFn>(args: &mut A, sizes: &[SizeRange]) -> Result<()> {
+/// Gives the sizes values of their ranges.
+fn resize<A: GraphFn>(args: &mut A, sizes: &[SizeRange], to: fn(&SizeRange) -> u64) -> Result<()> {
     for size in sizes {
         let slot = args.size(size.scalar.index(), Token).ok_or(PlanFault::OtherVersion)?;
-        if !slot.replace(size.most) {
+        if !slot.replace(to(size)) {
             // The largest value does not fit into the type of the argument.
             return Err(size.out_of_range(size.value));
         }
@@ -129,7 +130,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         sizes = size_ranges(body)?;
         Ok(())
     })?;
-    args.enlarge(&sizes)?;
+    args.resize(&sizes, |size| size.most)?;
     let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
     check_sizes(&flat, &sizes)?;
     let program = flat.checked.program();
@@ -159,6 +160,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
 
+    check_smallest(&flat, args, &sizes, &limits, &mut modules)?;
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
 
@@ -276,4 +278,36 @@ fn evaluate(
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
     let values = evaluation.finish();
     Ok((modules, values))
+}
+
+/// Checks the launches that sizes reach also with the smallest values, so that a launch that would not write all that
+/// it must is an error of the build. The sizes have their largest values before and after. A value of 0 disables nodes.
+fn check_smallest(
+    flat: &Flattened,
+    args: &mut dyn BuildArguments,
+    sizes: &[SizeRange],
+    limits: &Vector<Device, DeviceLimits>,
+    modules: &mut Modules,
+) -> Result<()> {
+    if sizes.is_empty() {
+        return Ok(());
+    }
+    let scalars: Vec<ScalarId> = sizes.iter().map(|size| size.scalar).collect();
+    let effects = flat.moves.union(&flat.scalars, &scalars);
+    let program = flat.checked.program();
+    let is_launch = |id: &&StatementId| program.statements[**id].kind == StatementKind::Launch(());
+    let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
+    args.resize(sizes, |size| size.least.max(1))?;
+    let checked = args.with_body(&mut |body| {
+        let dims = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?.dims;
+        check_moved_ranges(&effects, flat, &dims)?;
+        let mut evaluation = Evaluation::new(program, &dims, limits, modules, launches.len(), Vec::new());
+        evaluation.statements(flat, body, &launches)
+    });
+    args.resize(sizes, |size| size.most)?;
+    checked.map_err(|error| {
+        let value = |size: &SizeRange| format!("`{}` = {}", size.at.name, size.least.max(1));
+        let values: Vec<String> = sizes.iter().map(value).collect();
+        Error::SmallestSizes(values.join(" and "), Box::new(error))
+    })
 }
