@@ -206,9 +206,9 @@ pub mod report {
     #[cfg(feature = "inspect")]
     pub use cuweave_runtime::{
         AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, FullEdge,
-        FullEdgeReason, FullReport, MemoryHint, MemoryHintKind, MemoryPlan, RepeatedStatement, Report,
-        SerializedBranch, SwitchState, UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason,
-        UnwrittenOutput,
+        FullEdgeReason, FullReport, MemoryHint, MemoryHintKind, MemoryPlan, MovedStatement,
+        RepeatedStatement, Report, SerializedBranch, SizeEffect, SizeState, SwitchState, UnbatchedLaunches,
+        UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
     };
     #[doc(inline)]
     pub use cuweave_runtime::{

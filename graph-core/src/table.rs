@@ -17,10 +17,12 @@ mod format;
 mod nesting;
 #[cfg(test)]
 mod tests;
+mod trend;
 mod types;
 
 pub use format::encode;
 pub use nesting::distinguish_calls;
+pub use trend::Trend;
 pub use types::{BoundOp, DecodedFunction, ElementLayout, Parameter, PrintedFunction, Scalar, Setting};
 
 /// The static of a graph function.

@@ -35,7 +35,10 @@ pub use report::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
     UnwrittenOutput,
 };
-pub use subject::{MemoryHint, MemoryHintKind, ReportInput, SwitchState, UnprovedWrite};
+pub use subject::{
+    MemoryHint, MemoryHintKind, MovedStatement, ReportInput, SizeEffect, SizeState, SwitchState,
+    UnprovedWrite,
+};
 pub use text::FullReport;
 pub use unbatched::{
     FullEdge, FullEdgeReason, RepeatedStatement, SerializedBranch, UnbatchedLaunches, UnbatchedReason,

@@ -15,7 +15,7 @@ use cuweave_core::scopes::{ScopeId, Scopes};
 use cuweave_ptx::declare::DeclaredPart;
 
 use super::explainer::{DecisionExplainer, UnmergedEntries};
-use super::subject::{MemoryHint, ReportInput, SwitchState};
+use super::subject::{MemoryHint, ReportInput, SizeState, SwitchState};
 use super::unbatched::{FullEdge, SerializedBranch, UnbatchedLaunches};
 use super::unfused::UnfusedPair;
 
@@ -97,6 +97,8 @@ pub struct Report {
     pub hints: Vec<MemoryHint>,
     /// The statements that `enable` switches, in the order of the program.
     pub switches: Vec<SwitchState>,
+    /// The sizes, in the order of the arguments, each with the statements that it moves.
+    pub sizes: Vec<SizeState>,
     /// The effect of the budget, if there is one.
     pub budget: Option<Budget>,
     /// The members of each batch.
@@ -369,6 +371,7 @@ impl Report {
             plan: operations.bounds.as_ref().map(|bounds| MemoryPlan::new(graph.program, bounds)),
             hints: graph.hints.to_vec(),
             switches: switches(graph),
+            sizes: graph.sizes.to_vec(),
             budget: operations.budget.as_ref().map(|budget| Budget::new(graph.program, budget)),
             assumed_declarations: lists.assumed_declarations,
             unwritten_outputs: lists.unwritten_outputs,

@@ -69,6 +69,57 @@ pub struct SwitchState {
     pub enabled: bool,
 }
 
+/// A size, a scalar with `#[at_most(n)]`, and the statements that it moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SizeState {
+    /// The argument.
+    pub at: SourceLocation,
+    /// The smallest value.
+    pub least: u64,
+    /// The largest value, for which memory is planned.
+    pub most: u64,
+    /// The current value.
+    pub value: u64,
+    /// The statements, in the order of the program.
+    pub moved: Vec<MovedStatement>,
+}
+
+impl SizeState {
+    /// Returns a size. `range` are its smallest and its largest value.
+    pub fn new(
+        at: SourceLocation,
+        range: (u64, u64),
+        value: u64,
+        moved: impl IntoIterator<Item = (SourceLocation, Vec<SizeEffect>)>,
+    ) -> SizeState {
+        let moved = moved.into_iter().map(|(at, effects)| MovedStatement { at, effects }).collect();
+        SizeState { at, least: range.0, most: range.1, value, moved }
+    }
+}
+
+/// A statement whose node changes with a size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MovedStatement {
+    /// The statement.
+    pub at: SourceLocation,
+    /// The parts of the node that change, ascending.
+    pub effects: Vec<SizeEffect>,
+}
+
+/// A part of a node that changes with a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SizeEffect {
+    /// The grid of a launch, or its block.
+    Grid,
+    /// The start or the length of a range that it accesses.
+    Range,
+    /// A value that it is given.
+    Value,
+}
+
 /// The input of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportInput<'g> {
@@ -88,6 +139,8 @@ pub struct ReportInput<'g> {
     pub hints: &'g [MemoryHint],
     /// The statements that are disabled.
     pub disabled: &'g BTreeSet<StatementId>,
+    /// The sizes.
+    pub sizes: &'g [SizeState],
     /// The kernels that could not be changed, with the reasons.
     pub left_alone: &'g [LeftAlone],
     /// The inputs of the launch decisions.

@@ -13,7 +13,7 @@ use super::report::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, ForwardedElements, MemoryPlan, Report,
     UnwrittenOutput,
 };
-use super::subject::{MemoryHint, MemoryHintKind, SwitchState};
+use super::subject::{MemoryHint, MemoryHintKind, SizeEffect, SizeState, SwitchState};
 use super::unbatched::ReportLine;
 
 /// The width of the column of subjects.
@@ -71,6 +71,7 @@ impl Report {
         lines.head(self.exec_line());
         lines.list("managed", "hints", self.hints.iter().map(hint_line));
         lines.list("switches", "switches", self.switches.iter().map(switch_line));
+        lines.list("sizes", "sizes", self.sizes.iter().map(size_line));
         self.launches(&mut lines, extent);
         lines.list("not all written", "unwritten_outputs", self.unwritten_outputs.iter().map(unwritten_line));
         let assumed = match extent {
@@ -258,6 +259,26 @@ fn switch_line(switch: &SwitchState) -> ReportLine {
     let state = if switch.enabled { "on" } else { "off" };
     let text = |name: &str| format!("`{name}` (line {}) is {state}", switch.at.line);
     ReportLine { text: text(&switch.at.name), folded: text(&folded(&switch.at.name)), times: 1 }
+}
+
+/// Returns the line of a size. A statement is listed once, by the first of its parts that change.
+fn size_line(size: &SizeState) -> ReportLine {
+    let SizeState { at, least, most, value, moved } = size;
+    let text = |names: &dyn Fn(&SourceLocation) -> String| {
+        let kinds =
+            [(SizeEffect::Grid, "grids"), (SizeEffect::Range, "ranges"), (SizeEffect::Value, "values")];
+        let parts: Vec<String> = kinds
+            .into_iter()
+            .filter_map(|(kind, word)| {
+                let moved = moved.iter().filter(|one| one.effects.first() == Some(&kind));
+                let statements: Vec<SourceLocation> = moved.map(|one| one.at.clone()).collect();
+                (!statements.is_empty()).then(|| format!("the {word} of {}", members_of(&statements, names)))
+            })
+            .collect();
+        let parts = if parts.is_empty() { "nothing".to_owned() } else { parts.join("; ") };
+        format!("`{}` (line {}) is {value}, of {least} to {most}, and moves {parts}", at.name, at.line)
+    };
+    ReportLine { text: text(&|at| at.name.clone()), folded: text(&|at| folded(&at.name)), times: 1 }
 }
 
 impl MemoryHint {

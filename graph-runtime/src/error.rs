@@ -265,6 +265,9 @@ pub enum Error {
         /// Its value, or its number of elements.
         value: u64,
     },
+    /// A statement fails with the smallest values of the sizes: these values, and its error.
+    #[error("with {0}, the smallest sizes: {1}")]
+    SmallestSizes(String, Box<Error>),
     /// A graph function calls itself, directly or indirectly.
     #[error("{at}: this call recurses without end: {}", .cycle.join(" -> "))]
     #[non_exhaustive]

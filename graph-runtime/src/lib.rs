@@ -67,8 +67,9 @@ pub use cuweave_core::plan::budget::CurvePoint;
 pub use cuweave_inspect::{
     AssumedDeclaration, AssumedRegisters, Budget, BudgetStep, Entry as ProfileEntry, ForwardedElements,
     FullEdge, FullEdgeReason, FullReport, IterationStats, Member as ProfileMember, MemoryHint,
-    MemoryHintKind, MemoryPlan, Profile, RepeatedStatement, Report, SerializedBranch, SwitchState, TimeStats,
-    UnbatchedLaunches, UnbatchedReason, UnfusedPair, UnfusedReason, UnwrittenOutput,
+    MemoryHintKind, MemoryPlan, MovedStatement, Profile, RepeatedStatement, Report, SerializedBranch,
+    SizeEffect, SizeState, SwitchState, TimeStats, UnbatchedLaunches, UnbatchedReason, UnfusedPair,
+    UnfusedReason, UnwrittenOutput,
 };
 pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{

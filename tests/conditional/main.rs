@@ -11,4 +11,5 @@ mod random;
 mod records;
 mod results;
 mod setters;
+mod sizes;
 mod turns;

@@ -16,6 +16,7 @@ mod pinned;
 mod pipelines;
 mod programs;
 mod random;
+mod sizes;
 mod support;
 mod two_devices;
 mod uses;

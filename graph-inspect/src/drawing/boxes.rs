@@ -60,7 +60,7 @@ pub(super) struct View {
 }
 
 /// The identity of a box when loops are folded.
-type Key<'s> = (Option<usize>, bool, Device, [&'static str; 2], &'s str, u32, String);
+type Key<'s> = (Option<usize>, bool, Device, (&'static str, Option<String>), &'s str, u32, String);
 
 impl View {
     /// Returns the boxes and links. If `folds`, nodes that differ only in loop indices share a box. O(nodes +
@@ -150,7 +150,7 @@ impl View {
 
 fn key<'s>(scene: &Scene<'s>, operation: &Operation, item: &NodeBox) -> Key<'s> {
     let (file, line) = operation.sources.first().map_or(("", 0), |&source| scene.place(source));
-    let kind = [scene.kind(operation), scene.switch(operation).unwrap_or_default()];
+    let kind = (scene.kind(operation), scene.changes(operation));
     (item.body, item.is_head, item.device, kind, file, line, folded(&operation.name))
 }
 

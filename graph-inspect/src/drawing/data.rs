@@ -71,8 +71,8 @@ fn buffer(scene: &Scene<'_>, id: BufferId) -> Value {
 fn a_box(scene: &Scene<'_>, view: &View, item: &NodeBox, times: &NodeTimes, lines: &Lines<'_>) -> Value {
     let operation = scene.operations.list.iter().nth(first(item));
     let (name, kind) = operation.map_or(("", ""), |operation| (&*operation.name, scene.kind(operation)));
-    let switch = operation.and_then(|operation| scene.switch(operation));
-    let kind = switch.map_or_else(|| kind.to_owned(), |switch| format!("{kind}, {switch}"));
+    let changes = operation.and_then(|operation| scene.changes(operation));
+    let kind = changes.map_or_else(|| kind.to_owned(), |changes| format!("{kind}, {changes}"));
     let name = match item.body.filter(|_| item.is_head) {
         Some(body) => view.bodies[body].name.clone(),
         None if item.nodes.len() > 1 => folded(name),

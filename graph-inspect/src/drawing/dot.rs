@@ -60,7 +60,7 @@ fn node(scene: &Scene<'_>, operation: &Operation) -> String {
         });
     }
     lines.dedup();
-    lines.extend(scene.switch(operation).map(str::to_owned));
+    lines.extend(scene.changes(operation));
     if operation.sources.len() > MAX_MEMBERS {
         lines.push(format!("and {} more", operation.sources.len() - MAX_MEMBERS));
     }

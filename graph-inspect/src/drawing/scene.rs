@@ -23,6 +23,8 @@ pub struct PictureInput<'g> {
     pub dims: &'g Vector<DimId, u64>,
     /// The statements that are disabled.
     pub disabled: &'g BTreeSet<StatementId>,
+    /// The names of the sizes, each with the statements that it moves.
+    pub sizes: &'g [(String, BTreeSet<StatementId>)],
 }
 
 #[derive(Clone, Debug)]
@@ -47,12 +49,13 @@ pub(super) struct Scene<'g> {
     /// True if there are nodes on several devices.
     pub several_devices: bool,
     disabled: &'g BTreeSet<StatementId>,
+    sizes: &'g [(String, BTreeSet<StatementId>)],
 }
 
 impl<'g> Scene<'g> {
     /// O(nodes + edges + accesses).
     pub fn new(pictured: &PictureInput<'g>, scopes: &'g Scopes) -> Scene<'g> {
-        let PictureInput { program, operations, dims, disabled } = *pictured;
+        let PictureInput { program, operations, dims, disabled, sizes } = *pictured;
         let reasons = Reasons::new(program, operations, dims, scopes);
         let edges = operations.list.enumerate().flat_map(|(to, operation)| {
             let reasons = &reasons;
@@ -66,16 +69,22 @@ impl<'g> Scene<'g> {
         let edges = edges.collect();
         let bodies = operations.list.iter().map(|operation| operations.body_of(scopes, operation)).collect();
         let several_devices = operations.devices() > 1;
-        Scene { program, operations, scopes, reasons, edges, bodies, several_devices, disabled }
+        Scene { program, operations, scopes, reasons, edges, bodies, several_devices, disabled, sizes }
     }
 
-    /// Returns the word for a node that `enable` switches: its state. `None` for other nodes.
-    pub fn switch(&self, operation: &Operation) -> Option<&'static str> {
-        let [source] = operation.sources[..] else { return None };
-        if self.disabled.contains(&source) {
-            return Some("disabled");
-        }
-        self.program.statements[source].switchable.then_some("switchable")
+    /// Returns the words for what changes a node: the state of its switch, and its sizes. `None` for other nodes.
+    pub fn changes(&self, operation: &Operation) -> Option<String> {
+        let switch = match operation.sources[..] {
+            [source] if self.disabled.contains(&source) => Some("disabled".to_owned()),
+            [source] if self.program.statements[source].switchable => Some("switchable".to_owned()),
+            _ => None,
+        };
+        let moves = |(name, moved): &'g (String, BTreeSet<StatementId>)| {
+            operation.sources.iter().any(|source| moved.contains(source)).then_some(&**name)
+        };
+        let sizes: Vec<&str> = self.sizes.iter().filter_map(moves).collect();
+        let sizes = (!sizes.is_empty()).then(|| format!("moved by {}", sizes.join(", ")));
+        switch.into_iter().chain(sizes).reduce(|switch, sizes| format!("{switch}, {sizes}"))
     }
 
     /// Returns the kind of a node.

@@ -181,7 +181,7 @@ impl Drawing<'_> {
             let (file, line) = self.scene.place(source);
             format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file))
         }));
-        parts.extend(self.scene.switch(operation).map(str::to_owned));
+        parts.extend(self.scene.changes(operation));
         if let Some(bytes) = self.bytes(operation) {
             parts.push(cuweave_core::picture::bytes(bytes));
         }

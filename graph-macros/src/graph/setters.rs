@@ -11,13 +11,13 @@ use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::{Index, Vector, size};
 use cuweave_core::ir::{Buffer, DimId, StatementKind, Text};
 use cuweave_core::structure::{Argument, Item, LoopRange, PathStep};
-use cuweave_core::table::{BoundOp, Setting};
+use cuweave_core::table::{BoundOp, Setting, Trend};
 use quote::ToTokens;
 use syn::Path;
 
 use super::lower::{Lowered, collect_names};
 use super::signature::Signature;
-use super::trend::Trend;
+use super::trend::trend;
 
 /// The setter of a scalar or a host value: why it cannot be called, or the callees that decide.
 #[derive(Default)]
@@ -75,7 +75,7 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, signature: &Signature) -> Vector
     }
     for LengthReason { scalars, dim, buffer } in length_reasons(lowered) {
         for scalar in scalars {
-            let rises = matches!(Trend::of_bound(lowered, dim, &names[scalar.index()]), Trend::Rises);
+            let rises = trend(lowered, dim, &names[scalar.index()]) == Trend::Rises;
             let Setter { fixed, rising, .. } = &mut setters[scalar];
             let reason = if rises { rising } else { fixed };
             reason.get_or_insert_with(|| format!("the length of `{buffer}` depends on it"));
@@ -101,9 +101,8 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, signature: &Signature) -> Vector
                     Argument::Scalar { value, .. } => *value,
                     _ => None,
                 };
-                let rises = value.is_some_and(|value| {
-                    Trend::of_bound(lowered, value, &names[scalar.index()]) == Trend::Rises
-                });
+                let rises =
+                    value.is_some_and(|value| trend(lowered, value, &names[scalar.index()]) == Trend::Rises);
                 let one = Passed { callee, index, rises };
                 let passed = &mut setters[scalar].passed;
                 if !passed.contains(&one) {

@@ -3,11 +3,12 @@
 
 use cuweave_core::codes::Code;
 use cuweave_core::ids::ScalarId;
+use cuweave_core::table::Trend;
 
 use super::lower::Lowered;
 use super::setters::{length_reasons, structure_reasons};
 use super::signature::{NumberedArgument, Signature};
-use super::trend::Trend;
+use super::trend::trend;
 use crate::report::Report;
 
 /// Reports the sizes that something fixed depends on, and those with which a length may fall.
@@ -33,8 +34,8 @@ pub(super) fn check(lowered: &Lowered, signature: &Signature, report: &mut Repor
             continue;
         }
         let falls = lengths.iter().find_map(|reason| {
-            let trend = Trend::of_bound(lowered, reason.dim, &name);
-            matches!(trend, Trend::Falls | Trend::Unknown).then_some((reason, trend))
+            let trend = trend(lowered, reason.dim, &name);
+            trend.may_fall().then_some((reason, trend))
         });
         if let Some((reason, trend)) = falls {
             let text = &lowered.source.program.dims[reason.dim];

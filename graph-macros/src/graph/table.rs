@@ -159,7 +159,7 @@ fn scalars(
             statements: statements_where(&|step| uses[step].contains(mention)),
             grids: statements_where(&|step| configured[step][0].contains(mention)),
             blocks: statements_where(&|step| configured[step][1].contains(mention)),
-            parameters: if setting.is_fixed() { Vec::new() } else { parameters(mention) },
+            parameters: if setting == Setting::Fixed { Vec::new() } else { parameters(mention) },
             name: name.into(),
         }
     };

@@ -76,7 +76,7 @@ impl Program {
                     let one = ArgumentSources { list: vec![source.clone()], texts: Vec::new() };
                     arguments.push(CallArgument::Scalar {
                         of: self.mentioned_scalars(&one).all.into_iter().collect(),
-                        value: None,
+                        value: self.integer(argument).map(|value| self.dim(&value)),
                     });
                     source
                 }
@@ -100,6 +100,18 @@ impl Program {
             sources.texts.push(text);
         }
         Ok(CallArguments { accesses, arguments, sources })
+    }
+
+    /// Returns an argument that is an expression over integer scalars.
+    fn integer(&self, argument: &Argument) -> Option<Size> {
+        match &argument.0 {
+            ArgumentValue::Scalar(builder, id) => {
+                let is_integer = self.values.get(id.index()).is_some_and(|value| value.dim().is_some());
+                is_integer.then(|| Size::of_scalar(*builder, *id))
+            }
+            ArgumentValue::Size(size) => Some(size.clone()),
+            _ => None,
+        }
     }
 
     /// Returns the access of a buffer argument, and true if its ownership moves to the callee.

@@ -22,7 +22,7 @@ use crate::bind::{Bound, Flag, FlagValue, HintVisitor, RangedHint, Semaphore};
 use crate::build::{ArgumentReader, Body, GivenArgument, Misfit, MisfitArgument, ScalarValue, SharedValue};
 use crate::cuda::HostWork;
 use crate::error::{Error, Result, SourceLocation};
-use crate::exec::GraphFn;
+use crate::exec::{GraphFn, SizeSlot};
 use crate::kernels::Kernel;
 use crate::statements::{Arguments, Dim, Evaluation, dim};
 use crate::token::Token;
@@ -444,6 +444,11 @@ impl GraphFn for Args<'_> {
         = Values<'v>
     where
         Self: 'v;
+
+    fn size(&mut self, number: usize, _: Token) -> Option<&mut dyn SizeSlot> {
+        let scalar: &mut dyn SizeSlot = self.scalars.get_mut(number)?;
+        Some(scalar)
+    }
 
     fn hints(&self, visitor: &mut HintVisitor, _: Token) {
         for buffer in &self.buffers {

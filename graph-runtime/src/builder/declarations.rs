@@ -20,8 +20,8 @@ use super::code::Args;
 use super::handle::{CallSite, Handle, StatementRef};
 use super::lower;
 use super::messages;
-use super::program::{BuilderScalar, Program, StatementSite};
-use super::size::{Scalar, Size, ToSize};
+use super::program::{BuilderScalar, Program, SizeLimits, StatementSite};
+use super::size::{Integer, Scalar, Size, ToSize};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -172,8 +172,68 @@ impl<'a> Builder<'a> {
     /// Declares a scalar argument with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) changes it.
     #[track_caller]
     pub fn scalar<T: Copy + Send + Sync + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
+        self.add_scalar(CallSite::caller(), name, value)
+    }
+
+    /// Declares a size with its value: `#[at_most(most)] n: u32`. Lengths may depend on it, and the exec serves all
+    /// values from 1 to `most`, an expression over scalars that are no sizes. Memory is planned, and buffers are
+    /// checked, for `most`.
+    ///
+    /// The build reports a length that may fall where the size rises.
+    #[track_caller]
+    pub fn scalar_at_most<T: Integer + Send + Sync + 'static>(
+        &mut self,
+        name: &str,
+        value: T,
+        most: impl ToSize,
+    ) -> Scalar<T> {
+        self.size(CallSite::caller(), name, value, 1, &most.to_size())
+    }
+
+    /// Like [`scalar_at_most`](Builder::scalar_at_most), with the smallest value: `#[at_least(least)]`.
+    #[track_caller]
+    pub fn scalar_between<T: Integer + Send + Sync + 'static>(
+        &mut self,
+        name: &str,
+        value: T,
+        least: u64,
+        most: impl ToSize,
+    ) -> Scalar<T> {
+        self.size(CallSite::caller(), name, value, least, &most.to_size())
+    }
+
+    fn size<T: Integer + Send + Sync + 'static>(
+        &mut self,
+        place: CallSite,
+        name: &str,
+        value: T,
+        least: u64,
+        most: &Size,
+    ) -> Scalar<T> {
+        let scalar = self.add_scalar(place, name, value);
+        let limits = match self.program.check(&StatementSite { place, name }, most) {
+            Ok(()) => Some(SizeLimits {
+                value: self.program.dim(&scalar.to_size()),
+                least,
+                most: self.program.dim(most),
+            }),
+            Err(error) => {
+                self.program.keep_fault(error);
+                None
+            }
+        };
+        self.program.scalars[scalar.id].limits = limits;
+        scalar
+    }
+
+    fn add_scalar<T: Copy + Send + Sync + 'static>(
+        &mut self,
+        place: CallSite,
+        name: &str,
+        value: T,
+    ) -> Scalar<T> {
         self.program.values.push(ScalarValue::new(value));
-        let symbol = BuilderScalar { name: name.to_owned(), place: CallSite::caller() };
+        let symbol = BuilderScalar { name: name.to_owned(), place, limits: None };
         Scalar::new(self.program.builder, self.program.scalars.push(symbol))
     }
 
@@ -312,7 +372,9 @@ impl<'a> Builder<'a> {
     /// not support; a module that cannot be loaded; a failure of the driver.
     pub fn build(self) -> Result<Graph<Args<'a>>> {
         let checked = lower::check_program(&self.program)?;
-        build_on(&self.contexts, lower::args(self.program, self.bound, checked))
-            .map_err(messages::reword_error)
+        let args = lower::args(self.program, self.bound, checked);
+        let code = args.code.clone();
+        build_on(&self.contexts, args)
+            .map_err(|error| messages::at_scalars(messages::reword_error(error), &code.symbols))
     }
 }

@@ -24,6 +24,7 @@ use cuweave_inspect::Profile;
 
 use super::bound::{Bindable, Storable};
 use super::code::{Args, BuilderStage, ReplacedValue};
+use super::edit::Edit;
 use super::events::HostFunction;
 use super::handle::{CallSite, Handle, Statement};
 use super::messages;
@@ -77,7 +78,7 @@ impl<'a> Args<'a> {
         SourceLocation::new(name, place.file, place.line).with_column(place.column)
     }
 
-    fn foreign(&self, place: CallSite, what: &str, method: &str) -> Error {
+    pub(super) fn foreign(&self, place: CallSite, what: &str, method: &str) -> Error {
         let message = format!("{what} of another builder is given to `{method}`");
         let help = "handles are of the builder that made them";
         messages::refused(&self.site(place, method), Code::CW402, &message, &[], Some(help))
@@ -185,35 +186,32 @@ impl<'a> Exec<'a> {
     ///
     /// # Errors
     ///
-    /// A scalar of another builder (CW402); a scalar that determines a length or a bound; a value that a
-    /// parameter does not accept (CW401); a launch configuration that the device does not support; a failure
-    /// of the driver. The exec is unchanged.
+    /// A scalar of another builder (CW402); a scalar that determines a length and is no size; for a size, a value out
+    /// of its range; a range that is not within its buffer; a value that a parameter does not accept (CW401); a
+    /// launch configuration that the device does not support; a failure of the driver. The exec is unchanged.
     #[track_caller]
     pub fn set_scalar<T: Copy + Send + Sync + 'static>(
         &mut self,
         scalar: &Scalar<T>,
         value: T,
     ) -> Result<()> {
-        let (place, args) = (CallSite::caller(), &self.core.args);
-        let index = scalar.id.index();
-        if scalar.builder != args.builder || index >= args.scalars.len() {
-            return Err(args.foreign(place, "a scalar", "set_scalar"));
-        }
-        let value = ScalarValue::new(value);
-        let mut scalars = args.scalars.clone();
-        scalars[index] = value.clone();
-        for (step, at) in args.code.steps.iter().zip(&args.code.places) {
-            if let StatementKind::Call(call) = step {
-                call.check(at, &scalars)?;
-            }
-        }
-        let done = self.core.set_scalar(index, value, move |args| &mut args.scalars[index]);
-        done.map_err(|error| match error {
-            Error::BuildAgain { reason, .. } => {
-                Error::BuildAgain { at: Box::new(self.core.args.code.symbols[scalar.id].clone()), reason }
-            }
-            other => messages::reword_error(other),
-        })
+        let mut edit = Edit::new(&mut self.core);
+        edit.set(scalar, ScalarValue::new(value), CallSite::caller())?;
+        edit.apply()
+    }
+
+    /// Sets several scalars at once: `exec.edit(|e| { e.set_scalar(&n, 17)?; e.set_scalar(&pos, 530) })?`.
+    ///
+    /// The new values are checked together, and each node that uses one of them is updated once. If `changes` or a
+    /// check fails, or the driver does, the exec keeps its old values.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `changes`; those of [`set_scalar`](Exec::set_scalar).
+    pub fn edit(&mut self, changes: impl FnOnce(&mut Edit<'_, 'a>) -> Result<()>) -> Result<()> {
+        let mut edit = Edit::new(&mut self.core);
+        changes(&mut edit)?;
+        edit.apply()
     }
 
     /// Sets the event of a statement of [`record`](super::Builder::record) or [`wait`](super::Builder::wait). The

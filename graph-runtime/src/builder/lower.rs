@@ -26,8 +26,9 @@ use super::bound::ArgumentBinding;
 use super::code::{Args, BuilderCode, written_kind};
 use super::hint::BuilderHint;
 use super::messages;
-use super::program::{BuilderBuffer, BuilderScalar, BuilderStatement, Program};
+use super::program::{BuilderBuffer, BuilderScalar, BuilderStatement, Program, SizeLimits};
 use super::size::MentionedScalars;
+use super::size_checks;
 
 /// A builder's program after the checks.
 pub(super) struct CheckedProgram {
@@ -68,11 +69,12 @@ pub(super) fn check_program(program: &Program) -> Result<CheckedProgram> {
     });
     let (faults, warnings): (Vec<Refusal>, Vec<Refusal>) =
         told.partition(|refusal| refusal.code.severity() == Severity::Error);
+    let misused = size_checks::misused_sizes(program);
     match settled {
-        Some(settled) if program.faults.is_empty() => {
+        Some(settled) if program.faults.is_empty() && misused.is_empty() => {
             Ok(CheckedProgram { source, structure, settled, ids, warnings })
         }
-        _ => Err(Error::Refused(program.faults.iter().cloned().chain(faults).collect())),
+        _ => Err(Error::Refused(program.faults.iter().cloned().chain(faults).chain(misused).collect())),
     }
 }
 
@@ -158,10 +160,19 @@ fn source(program: &Program, ids: &[BufferId]) -> LoweredProgram {
 
 /// Returns the nesting of the statements. Empty for a program without calls.
 fn structure(program: &Program, ids: &[BufferId]) -> Structure {
+    // Each scalar is the leaf with its number.
     let leaf_variables: Vector<LeafId, Vec<VariableId>> =
         program.scalars.iter().map(|_| Vec::new()).collect();
+    let leaf_scalars = program.scalars.ids().map(|id| vec![id]).collect();
+    let limited = program.scalars.iter().filter_map(|scalar| Some((&*scalar.name, scalar.limits.as_ref()?)));
+    let limits = |(name, limits): (&str, &SizeLimits)| {
+        let name = Text::from(name.to_owned());
+        ((name.clone(), limits.value, limits.most), (name, limits.value, limits.least))
+    };
+    let (at_most, at_least) = limited.map(limits).unzip();
+    let flat = Structure { leaf_variables, leaf_scalars, at_most, at_least, ..Structure::default() };
     if program.calls.is_empty() {
-        return Structure { leaf_variables, ..Structure::default() };
+        return flat;
     }
     let argument = |argument: &Argument| match argument {
         Argument::Moved(buffer) => Argument::Moved(ids[buffer.index()]),
@@ -176,8 +187,7 @@ fn structure(program: &Program, ids: &[BufferId]) -> Structure {
     Structure {
         body: program.statements.ids().map(Item::Statement).collect(),
         calls: program.calls.iter().map(call).collect(),
-        leaf_variables,
-        ..Structure::default()
+        ..flat
     }
 }
 
@@ -226,15 +236,19 @@ pub(super) fn args(
 
 /// Returns the scalars with the statements that depend on each.
 fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
-    let mut in_bounds = BTreeSet::new();
-    program.bounds.dims.iter().for_each(|(size, _)| size.mentions(&mut in_bounds));
+    let fixed = size_checks::fixed_scalars(program);
     let one = |(id, symbol): (ScalarId, &BuilderScalar)| {
         let with = |of: fn(&MentionedScalars) -> &BTreeSet<ScalarId>| -> Vec<StatementId> {
             let statements = program.statements.enumerate();
             let mentioned = statements.filter(|(_, written)| of(&written.scalars).contains(&id));
             mentioned.map(|(statement, _)| statement).collect()
         };
-        let fixed = in_bounds.contains(&id);
+        let setting = match symbol.limits {
+            Some(_) => Setting::Size,
+            None if fixed.contains(&id) => Setting::Fixed,
+            None => Setting::Free,
+        };
+        let fixed = setting.is_fixed();
         let launches = program.statements.enumerate().filter(|_| !fixed);
         let parameters = launches.flat_map(|(statement, written)| {
             let StatementKind::Launch(launch) = &written.kind else { return Vec::new() };
@@ -246,9 +260,8 @@ fn scalars(program: &Program) -> Vector<ScalarId, Scalar> {
             argument: ArgumentId::new(id.index()),
             path: Vec::new(),
             line: symbol.place.line,
-            // A scalar in a bound is fixed: a builder's bounds are evaluated once.
-            setting: if fixed { Setting::Fixed } else { Setting::Free },
-            leaf: None,
+            setting,
+            leaf: Some(LeafId::new(id.index())),
             statements: with(|scalars| &scalars.all),
             grids: with(|scalars| &scalars.grid),
             blocks: with(|scalars| &scalars.block),

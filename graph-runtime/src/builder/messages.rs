@@ -3,9 +3,11 @@
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::render;
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Vector;
 
 use crate::build::Misfit;
-use crate::error::{Error, Refusal, SourceLocation};
+use crate::error::{Error, PlanFault, Refusal, SourceLocation};
 
 /// Returns an error with a code.
 pub(super) fn refused(
@@ -79,6 +81,22 @@ pub(super) fn not_fillable(at: &SourceLocation, element: &str) -> Error {
         `half::f16` and `half::bf16`";
     let message = format!("`fill` does not take elements of type `{element}`");
     refused(at, Code::CW401, &message, &[note.to_owned()], None)
+}
+
+/// Gives an error about a scalar the location of its declaration, which may be in another file than the builder's.
+pub(super) fn at_scalars(mut error: Error, symbols: &Vector<ScalarId, SourceLocation>) -> Error {
+    let at = match &mut error {
+        Error::Range { at, .. } => &mut **at,
+        Error::Plan(fault) => match &mut **fault {
+            PlanFault::FixedSize { at, .. } => at,
+            _ => return error,
+        },
+        _ => return error,
+    };
+    if let Some(symbol) = symbols.iter().find(|symbol| symbol.name == at.name && symbol.line == at.line) {
+        *at = symbol.clone();
+    }
+    error
 }
 
 /// Rewords the refusals in an error of the build for a builder.

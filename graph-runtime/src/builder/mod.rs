@@ -4,12 +4,12 @@
 //! checks it with the macro's checks. From there on, a builder's graph takes the path of graph functions.
 //!
 //! - `size`: scalars and expressions over them; `handle`, `rows`: names of buffers and statements, and arguments;
-//!   `config`: launch configurations; `bound`: the buffers bound to arguments; `hint`: hints about them;
+//!   `size_checks`: the scalars with a largest value; `config`: launch configurations; `bound`: the buffers bound to arguments; `hint`: hints about them;
 //! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
 //!   their arguments; `arms`: the bodies of conditions; `events`: host statements, events, flags and
 //!   semaphores; `program`: the program so far; `messages`: messages;
 //! - `lower`: the table and the checks; `code`: the statements as the build evaluates them;
-//! - `exec`: launches and setters by handles.
+//! - `exec`, `edit`: launches and setters by handles.
 
 mod arms;
 mod bound;
@@ -18,6 +18,7 @@ mod code;
 mod conditions;
 mod config;
 mod declarations;
+mod edit;
 mod events;
 mod exec;
 mod handle;
@@ -30,6 +31,7 @@ mod own_conditions;
 mod program;
 mod rows;
 mod size;
+mod size_checks;
 mod statements;
 
 pub use arms::Decision;
@@ -38,6 +40,7 @@ pub use code::Args;
 pub use conditions::{Match, ToDecision, ToValues};
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
 pub use declarations::Builder;
+pub use edit::Edit;
 pub use events::{HostArgument, HostFunction, Reads, ToFlag, Writes};
 pub use exec::{Exec, LaunchOutputs};
 pub use handle::{

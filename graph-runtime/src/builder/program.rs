@@ -28,6 +28,16 @@ use super::size::{MentionedScalars, Names, Size, SizeFault, ToSize};
 pub(super) struct BuilderScalar {
     pub name: String,
     pub place: CallSite,
+    /// The range of a size. `None` for other scalars.
+    pub limits: Option<SizeLimits>,
+}
+
+/// The range of a size.
+pub(super) struct SizeLimits {
+    /// The size itself as a bound.
+    pub value: DimId,
+    pub least: u64,
+    pub most: DimId,
 }
 
 /// A buffer: an argument or an allocation.

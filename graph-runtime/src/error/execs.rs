@@ -16,8 +16,8 @@ pub enum SetterFault {
     /// A scalar on which the structure of the graph depends.
     #[error("decides a length, a loop or a choice")]
     Structure,
-    /// A scalar on which a length or a range of a builder's graph depends.
-    #[error("decides a length or a range")]
+    /// A scalar on which a length, the budget or the largest value of a size of a builder's graph depends.
+    #[error("decides a length or a limit")]
     Size,
     /// A scalar whose value a library call was captured with.
     #[error("is an argument of the library call {call}, which was captured with its value")]
@@ -328,7 +328,7 @@ impl SetterFault {
             Some(FixedReason::Rows(statement)) => SetterFault::Rows { statement: at(statement) },
             Some(FixedReason::Record) => SetterFault::RangeOfRecord,
             Some(FixedReason::Value) => SetterFault::ProvedOrder,
-            // The remaining fixed scalars are in bounds of a builder's graph, which are evaluated once.
+            // The remaining fixed scalars are in lengths and limits of a builder's graph.
             None => SetterFault::Size,
         })
     }

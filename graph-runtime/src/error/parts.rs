@@ -379,7 +379,7 @@ pub(super) fn out_of_range(
     match (buffer, range) {
         ("", "") => format!("{at}: its value is {value}, and it lies in {lo}..={hi}"),
         ("", most) => {
-            format!("{at}: its value is {value}, and `#[at_most({most})]` is {hi}, the least value {lo}")
+            format!("{at}: its value is {value}, and it lies in {lo}..={hi}, where `{most}` is the largest")
         }
         _ => format!(
             "{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is out of range for its {value} elements"

@@ -83,6 +83,11 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         Ok(())
     }
 
+    /// Returns the arguments, with the new values.
+    pub(crate) fn args(&self) -> &A {
+        &self.exec.args
+    }
+
     pub(super) fn core(&self) -> &Core {
         &self.exec.core
     }
@@ -118,6 +123,10 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         let ExecCore { core, args, .. } = &mut **exec;
         let hints = core.moved_hints(&|| hints_of(&**args))?;
         core.set(&args.values(Token), scalars, old)?;
+        for size in &mut core.sizes {
+            size.value =
+                args.size(size.scalar.index(), Token).and_then(|slot| slot.value()).unwrap_or(size.value);
+        }
         core.install_hints(hints);
         self.undo.clear();
         Ok(())

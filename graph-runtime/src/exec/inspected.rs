@@ -1,7 +1,7 @@
 //! Reports, pictures and pages of graphs, which `cuweave-inspect` makes from their plans. This module only
 //! collects the plan, the launch values and the unproved writes. It is compiled with the feature `inspect`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::compile::memory_svg;
 use cuweave_core::ids::KernelId;
@@ -9,17 +9,18 @@ use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, StatementId, StatementKind};
 use cuweave_core::launches::{DeclaredParameter, LaunchValues, LaunchedKernel};
 use cuweave_inspect::{
-    MemoryHint, MemoryHintKind, PageInput, PictureInput, Profile, Report, ReportInput, UnprovedWrite,
-    build_report, dot, graph_svg, page,
+    MemoryHint, MemoryHintKind, PageInput, PictureInput, Profile, Report, ReportInput, SizeEffect, SizeState,
+    UnprovedWrite, build_report, dot, graph_svg, page,
 };
 
 use crate::bind::{Hint, Prologue};
 use crate::error::program::plan_error;
-use crate::error::{Result, at_buffer};
+use crate::error::{Result, at_buffer, at_statement};
 use crate::statements::{StatementRecord, StatementRecordExt};
 
 use super::core::Core;
 use super::graph::{ExecCore, Graph, GraphFn};
+use super::size_ranges::SizeRange;
 
 /// Implements the inspection methods that a `Graph` and an exec share. Each forwards to its `core`.
 macro_rules! impl_inspection_methods {
@@ -144,6 +145,7 @@ impl Inspection<'_> {
             unproved: &Vec::from_iter(findings),
             hints: &self.memory_hints(),
             disabled: &self.0.built.state.disabled,
+            sizes: &self.sizes(),
             left_alone: &self.0.built.plan.left_alone,
             decided: &self.0.built.plan.decided,
             nodes: self.0.built.nodes(),
@@ -181,21 +183,63 @@ impl Inspection<'_> {
         self.0.operands.prologues.list().iter().flat_map(of_operand).collect()
     }
 
-    fn pictured(&self) -> PictureInput<'_> {
-        PictureInput {
+    /// Returns the sizes with the statements that they move.
+    fn sizes(&self) -> Vec<SizeState> {
+        let at = |(id, effects)| (*at_statement(self.0.definition.program(), id), effects);
+        let state = |size: &SizeRange| {
+            let SizeRange { least, most, value, .. } = *size;
+            SizeState::new(size.at.clone(), (least, most), value, self.moved_by(size).into_iter().map(at))
+        };
+        self.0.sizes.iter().map(state).collect()
+    }
+
+    /// Returns the statements that a size moves, and what of their nodes changes.
+    fn moved_by(&self, size: &SizeRange) -> BTreeMap<StatementId, Vec<SizeEffect>> {
+        let (flat, program) = (&self.0.definition.flat, self.0.definition.program());
+        let (scalar, moves) = (&flat.scalars[size.scalar], &flat.moves.of[size.scalar]);
+        let mut moved: BTreeMap<StatementId, Vec<SizeEffect>> = BTreeMap::new();
+        let mut add = |statement: StatementId, effect: SizeEffect| {
+            let kind = &program.statements[statement].kind;
+            if kind.is_memory() || kind.is_body_border() {
+                return;
+            }
+            let effects = moved.entry(statement).or_default();
+            if !effects.contains(&effect) {
+                effects.push(effect);
+            }
+        };
+        scalar.grids.iter().chain(&scalar.blocks).for_each(|&launch| add(launch, SizeEffect::Grid));
+        moves.accesses.iter().for_each(|&(statement, _)| add(statement, SizeEffect::Range));
+        scalar.parameters.iter().for_each(|&(launch, _)| add(launch, SizeEffect::Value));
+        // A fill or a copy whose range moves is evaluated again, whether it mentions the size or not.
+        let is_other = |one: &StatementId| {
+            program.statements[*one].kind != StatementKind::Launch(())
+                && moves.accesses.iter().all(|(statement, _)| statement != one)
+        };
+        let others = scalar.statements.iter().filter(|one| is_other(one));
+        others.for_each(|&statement| add(statement, SizeEffect::Value));
+        moved
+    }
+
+    /// Makes a picture.
+    fn drawn<R>(&self, draw: impl FnOnce(PictureInput<'_>) -> R) -> R {
+        let moved = |size: &SizeRange| (size.at.name.clone(), self.moved_by(size).into_keys().collect());
+        let sizes: Vec<(String, BTreeSet<StatementId>)> = self.0.sizes.iter().map(moved).collect();
+        draw(PictureInput {
             program: self.0.definition.program(),
             operations: &self.0.built.plan.operations,
             dims: self.0.definition.dims(),
             disabled: &self.0.built.state.disabled,
-        }
+            sizes: &sizes,
+        })
     }
 
     pub fn dot(&self) -> String {
-        dot(&self.pictured())
+        self.drawn(|pictured| dot(&pictured))
     }
 
     pub fn svg(&self) -> String {
-        graph_svg(&self.pictured())
+        self.drawn(|pictured| graph_svg(&pictured))
     }
 
     pub fn memory_svg(&self) -> Result<String> {
@@ -214,6 +258,6 @@ impl Inspection<'_> {
 
     fn page_of(&self, profile: Option<&Profile>) -> Result<String> {
         let (report, memory) = (self.report(), self.memory_svg()?);
-        Ok(page(&PageInput { pictured: self.pictured(), report: &report, memory: &memory, profile }))
+        Ok(self.drawn(|pictured| page(&PageInput { pictured, report: &report, memory: &memory, profile })))
     }
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use cudarc::driver::CudaContext;
 use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::flattened::{Flattened, SizedProgram};
+use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
@@ -18,8 +19,9 @@ use cuweave_core::table::Table;
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
     Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, SizeSample,
-    apply_hints, apply_hook, check_devices, check_host_statements, check_mappings, check_operands,
-    check_overlap, check_pinned_launches, check_recursion, flattened, plan, ranged_launches, sized_launches,
+    apply_hints, apply_hook, check_devices, check_host_statements, check_mappings, check_moved_ranges,
+    check_operands, check_overlap, check_pinned_launches, check_recursion, flattened, plan, ranged_launches,
+    sized_launches,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -89,7 +91,7 @@ fn give_sizes<A: GraphFn>(args: &mut A, sizes: &[SizeRange], values: &[u64]) -> 
         let slot = args.size(size.scalar.index(), Token).ok_or(PlanFault::OtherVersion)?;
         if !slot.replace(value) {
             // The value does not fit into the type of the argument.
-            return Err(size.out_of_range(size.given));
+            return Err(size.out_of_range(size.value));
         }
     }
     Ok(())
@@ -160,6 +162,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
 
+    check_smallest(&flat, args, &sizes, &limits, &mut modules)?;
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
     let samples = match allowed.batches || allowed.fuse {
@@ -319,4 +322,37 @@ fn sample(
     let most: Vec<u64> = sizes.iter().map(|size| size.most).collect();
     args.give_sizes(sizes, &most)?;
     Ok(samples)
+}
+
+/// Checks the launches that sizes reach also with the smallest values, so that a launch that would not write all that
+/// it must is an error of the build. The sizes have their largest values before and after. A value of 0 disables nodes.
+fn check_smallest(
+    flat: &Flattened,
+    args: &mut dyn BuildArguments,
+    sizes: &[SizeRange],
+    limits: &Vector<Device, DeviceLimits>,
+    modules: &mut Modules,
+) -> Result<()> {
+    if sizes.is_empty() {
+        return Ok(());
+    }
+    let scalars: Vec<ScalarId> = sizes.iter().map(|size| size.scalar).collect();
+    let effects = flat.moves.union(&flat.scalars, &scalars);
+    let program = flat.checked.program();
+    let is_launch = |id: &&StatementId| program.statements[**id].kind == StatementKind::Launch(());
+    let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
+    let values = |of: fn(&SizeRange) -> u64| sizes.iter().map(of).collect::<Vec<u64>>();
+    args.give_sizes(sizes, &values(|size| size.least.max(1)))?;
+    let checked = args.with_body(&mut |body| {
+        let dims = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?.dims;
+        check_moved_ranges(&effects, flat, &dims)?;
+        let mut evaluation = Evaluation::new(program, &dims, limits, modules, launches.len(), Vec::new());
+        evaluation.statements(flat, body, &launches)
+    });
+    args.give_sizes(sizes, &values(|size| size.most))?;
+    checked.map_err(|error| {
+        let value = |size: &SizeRange| format!("`{}` = {}", size.at.name, size.least.max(1));
+        let values: Vec<String> = sizes.iter().map(value).collect();
+        Error::SmallestSizes(values.join(" and "), Box::new(error))
+    })
 }

@@ -9,9 +9,9 @@ use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{DimId, Text};
 use cuweave_core::location::SourceLocation;
-use cuweave_core::table::DecodedFunction;
+use cuweave_core::table::{BoundOp, DecodedFunction};
 
-use crate::build::{Body, BodyEvaluator};
+use crate::build::{Body, BodyEvaluator, ScalarValue};
 use crate::error::{Error, PlanFault, Result, SetterFault};
 use crate::token::Token;
 
@@ -63,18 +63,28 @@ impl<T: SizeValue> SizeSlot for T {
     }
 }
 
+impl SizeSlot for ScalarValue {
+    fn value(&self) -> Option<u64> {
+        self.unsigned()
+    }
+
+    fn replace(&mut self, value: u64) -> bool {
+        self.with_unsigned(value).map(|value| *self = value).is_some()
+    }
+}
+
 /// The range of a size.
 #[derive(Clone, Debug)]
 pub(crate) struct SizeRange {
     pub scalar: ScalarId,
     /// The argument.
-    at: SourceLocation,
+    pub at: SourceLocation,
     /// The text of `#[at_most(..)]`.
     text: String,
-    least: u64,
+    pub least: u64,
     pub most: u64,
-    /// The value of the caller.
-    pub given: u64,
+    /// The current value. Until the exec begins, the nodes have the largest one instead.
+    pub value: u64,
 }
 
 impl SizeRange {
@@ -110,18 +120,17 @@ pub(super) fn size_ranges(body: &dyn Body) -> Result<Vec<SizeRange>> {
     let at = ExpansionPoint { frames: &root, frame: FrameId::OUTERMOST, loop_values: &[] };
     let mut evaluator = BodyEvaluator::new(body);
     let range = |(name, value, most): &(Text, DimId, DimId)| {
-        let Some(scalar) = table.scalars.position(|one| one.path.is_empty() && one.name == *name) else {
-            return Err(PlanFault::OtherVersion.into());
-        };
+        let [BoundOp::Leaf(leaf)] = *table.dims[*value] else { return Err(PlanFault::OtherVersion.into()) };
+        let [scalar] = *at.scalars(leaf) else { return Err(PlanFault::OtherVersion.into()) };
         let least =
-            table.structure.at_least.iter().find(|(of, ..)| of == name).map_or(1, |(.., least)| *least);
+            table.structure.at_least.iter().find(|(_, of, _)| of == value).map_or(1, |(.., least)| *least);
         let text = table.program.dims[*most].to_string();
         let line = table.scalars[scalar].line;
         let at_argument = SourceLocation::new(name.to_string(), table.program.file.to_string(), line);
-        let given = evaluator.value(at, *value, &mut |_| None)?;
+        let value = evaluator.value(at, *value, &mut |_| None)?;
         let most = evaluator.value(at, *most, &mut |_| None)?;
-        let range = SizeRange { scalar, at: at_argument, text, least, most, given };
-        range.check(Some(given))?;
+        let range = SizeRange { scalar, at: at_argument, text, least, most, value };
+        range.check(Some(value))?;
         Ok(range)
     };
     table.structure.at_most.iter().map(range).collect()

@@ -21,11 +21,15 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         value: T,
         place: impl Fn(&mut A) -> &mut T + 'e,
     ) -> Result<()> {
-        let scalar = ScalarId::new(index);
-        if let Some(size) = self.core().sizes.iter().find(|size| size.scalar == scalar) {
-            size.check(value.get())?;
-        }
+        self.check_range(index, value.get())?;
         self.set(index, value, place)
+    }
+
+    /// Checks that a value is in the range of a scalar, if that is a size. `None` is a negative value.
+    pub(crate) fn check_range(&self, index: usize, value: Option<u64>) -> Result<()> {
+        let scalar = ScalarId::new(index);
+        let size = self.core().sizes.iter().find(|size| size.scalar == scalar);
+        size.map_or(Ok(()), |size| size.check(value))
     }
 }
 
@@ -49,13 +53,13 @@ impl<A: GraphFn> ExecCore<A> {
         }
         self.core.begun = true;
         let sizes: Vec<SizeRange> =
-            self.core.sizes.iter().filter(|size| size.given != size.most).cloned().collect();
+            self.core.sizes.iter().filter(|size| size.value != size.most).cloned().collect();
         if sizes.is_empty() {
             return Ok(());
         }
         let mut edit = self.edit();
         for size in sizes {
-            edit.replace_size(size.scalar, size.given)?;
+            edit.replace_size(size.scalar, size.value)?;
         }
         edit.apply()
     }

@@ -88,7 +88,7 @@ fn setters_check_what_they_are_given() {
     let error = exec.set_scalar(&n, 4).expect_err("a length");
     assert_eq!(
         error.to_string(),
-        format!("`n` ({}:{declared}:28) decides a length or a range: build the graph again", file!())
+        format!("`n` ({}:{declared}:28) decides a length or a limit: build the graph again", file!())
     );
     let error = exec.set_scalar(&a, 0.3).expect_err("no `f32`");
     assert_eq!(refusals(Err::<(), _>(error))[0].code.name(), "CW401");

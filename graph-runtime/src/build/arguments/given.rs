@@ -91,6 +91,15 @@ macro_rules! integers {
             false
         }
 
+        /// Returns the integer as a scalar of the type of `old`. `None` if that is not an integer type or cannot
+        /// represent it.
+        fn with_type_of(old: &dyn Any, value: u64) -> Option<ScalarValue> {
+            $(if old.is::<$ty>() {
+                return <$ty>::try_from(value).ok().map(ScalarValue::new);
+            })*
+            None
+        }
+
         fn is_integer(ty: TypeId) -> bool {
             $(ty == TypeId::of::<$ty>())||*
         }
@@ -153,6 +162,16 @@ impl ScalarValue {
             Some(WideNumber::Integer(value)) => Some(dim(value)),
             Some(WideNumber::Float(_) | WideNumber::Faulty(_)) | None => None,
         }
+    }
+
+    /// Returns the value as an unsigned integer. `None` if it is negative or not an integer.
+    pub fn unsigned(&self) -> Option<u64> {
+        self.dim()?.value().ok()
+    }
+
+    /// Returns a scalar of the same type with another value. `None` if the type cannot represent it.
+    pub fn with_unsigned(&self, value: u64) -> Option<ScalarValue> {
+        with_type_of((**self.exact.as_ref()?).any(), value)
     }
 
     /// Returns the text for messages: the number or `bool`, otherwise the name of the type.
