@@ -44,6 +44,7 @@ mod required_blocks;
 mod rounded;
 mod runtime_load;
 mod sizes;
+mod sizes_of_zero;
 mod stacked;
 mod structure;
 mod switches;

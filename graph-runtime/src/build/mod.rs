@@ -57,4 +57,5 @@ pub(crate) use plan::planning::{PlanOptions, plan};
 pub(crate) use plan::traffic::traffic;
 #[cfg(feature = "inspect")]
 pub(crate) use profile::serial::SerialGraph;
+pub(crate) use program::emptied::{EmptyAtZero, refuse_disabling};
 pub(crate) use program::plans::flattened;

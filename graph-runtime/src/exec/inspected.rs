@@ -1,7 +1,7 @@
 //! Reports, pictures and pages of graphs, which `cuweave-inspect` makes from their plans. This module only
 //! collects the plan, the launch values and the unproved writes. It is compiled with the feature `inspect`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::compile::memory_svg;
 use cuweave_core::ids::KernelId;
@@ -181,21 +181,22 @@ impl Inspection<'_> {
         self.0.operands.prologues.list().iter().flat_map(of_operand).collect()
     }
 
-    fn pictured(&self) -> PictureInput<'_> {
+    /// Returns the graph for a picture. `disabled` holds the statements whose nodes are disabled.
+    fn pictured<'p>(&'p self, disabled: &'p BTreeSet<StatementId>) -> PictureInput<'p> {
         PictureInput {
             program: self.0.definition.program(),
             operations: &self.0.built.plan.operations,
             dims: self.0.definition.dims(),
-            disabled: &self.0.built.state.disabled,
+            disabled,
         }
     }
 
     pub fn dot(&self) -> String {
-        dot(&self.pictured())
+        dot(&self.pictured(&self.0.built.state.left_out()))
     }
 
     pub fn svg(&self) -> String {
-        graph_svg(&self.pictured())
+        graph_svg(&self.pictured(&self.0.built.state.left_out()))
     }
 
     pub fn memory_svg(&self) -> Result<String> {
@@ -214,6 +215,7 @@ impl Inspection<'_> {
 
     fn page_of(&self, profile: Option<&Profile>) -> Result<String> {
         let (report, memory) = (self.report(), self.memory_svg()?);
-        Ok(page(&PageInput { pictured: self.pictured(), report: &report, memory: &memory, profile }))
+        let disabled = self.0.built.state.left_out();
+        Ok(page(&PageInput { pictured: self.pictured(&disabled), report: &report, memory: &memory, profile }))
     }
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use cudarc::driver::CudaContext;
 use cuweave_core::expand::ArgumentDescription;
 use cuweave_core::flattened::{Flattened, SizedProgram};
+use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
@@ -17,9 +18,9 @@ use cuweave_core::table::Table;
 
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
-    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, apply_hints,
-    apply_hook, check_devices, check_host_statements, check_mappings, check_operands, check_overlap,
-    check_pinned_launches, check_recursion, flattened, plan,
+    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, EmptyAtZero, Peers, PlanOptions,
+    apply_hints, apply_hook, check_devices, check_host_statements, check_mappings, check_operands,
+    check_overlap, check_pinned_launches, check_recursion, flattened, plan,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -50,8 +51,8 @@ trait BuildArguments {
     /// Returns the hints of the bound buffers, each with the buffer's index.
     fn hints(&self) -> Vec<(usize, Vec<RangedHint>)>;
 
-    /// Gives the sizes their largest values.
-    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()>;
+    /// Gives sizes the values that `to` returns.
+    fn resize(&mut self, sizes: &[SizeRange], to: fn(&SizeRange) -> u64) -> Result<()>;
 
     /// Calls `with` with the values of its scalars and the code of its expressions.
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()>;
@@ -74,8 +75,8 @@ impl<A: GraphFn> BuildArguments for A {
         hints_of(self)
     }
 
-    fn enlarge(&mut self, sizes: &[SizeRange]) -> Result<()> {
-        enlarge(self, sizes)
+    fn resize(&mut self, sizes: &[SizeRange], to: fn(&SizeRange) -> u64) -> Result<()> {
+        resize(self, sizes, to)
     }
 
     fn with_body(&self, with: &mut dyn FnMut(&dyn Body) -> Result<()>) -> Result<()> {
@@ -83,12 +84,12 @@ impl<A: GraphFn> BuildArguments for A {
     }
 }
 
-/// Gives the sizes their largest values.
-fn enlarge<A: GraphFn>(args: &mut A, sizes: &[SizeRange]) -> Result<()> {
+/// Gives sizes the values that `to` returns.
+fn resize<A: GraphFn>(args: &mut A, sizes: &[SizeRange], to: fn(&SizeRange) -> u64) -> Result<()> {
     for size in sizes {
         let slot = args.size(size.scalar.index(), Token).ok_or(PlanFault::OtherVersion)?;
-        if !slot.replace(size.most) {
-            // The largest value does not fit into the type of the argument.
+        if !slot.replace(to(size)) {
+            // The value does not fit into the type of the argument.
             return Err(size.out_of_range(size.given));
         }
     }
@@ -129,7 +130,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         sizes = size_ranges(body)?;
         Ok(())
     })?;
-    args.enlarge(&sizes)?;
+    args.resize(&sizes, |size| size.most)?;
     let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
     check_sizes(&flat, &sizes)?;
     let program = flat.checked.program();
@@ -161,6 +162,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
 
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
+    let empty_at_zero = empty_at_zero(&flat, args, &sizes, &limits, &mut modules)?;
 
     driver.enter(Context::from_cudarc(ctx))?;
     let evaluated = Instant::now();
@@ -168,6 +170,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         memory: None,
         allowed,
         as_written: BTreeSet::new(),
+        emptied: &empty_at_zero.statements,
         aliases: &aliases,
         mappings: &mappings,
     };
@@ -186,6 +189,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         aliases,
         mappings,
         limits,
+        empty_at_zero,
         modules,
     };
     let mut built = BuiltGraph::new(&definition, planned, records, words, unproved);
@@ -272,8 +276,33 @@ fn evaluate(
     let program = flat.checked.program();
     modules.expect(launched_kernels(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
-    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, statements.len(), Vec::new());
+    let may_be_empty = BTreeSet::new();
+    let (modules_of, count) = (&mut modules, statements.len());
+    let mut evaluation = Evaluation::new(program, dims, limits, modules_of, &may_be_empty, count, Vec::new());
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
     let values = evaluation.finish();
     Ok((modules, values))
+}
+
+/// Returns what is empty if the sizes with `#[at_least(0)]` are 0. They have their largest values before and after.
+fn empty_at_zero(
+    flat: &Flattened,
+    args: &mut dyn BuildArguments,
+    sizes: &[SizeRange],
+    limits: &Vector<Device, DeviceLimits>,
+    modules: &mut Modules,
+) -> Result<EmptyAtZero> {
+    let zero: Vec<SizeRange> = sizes.iter().filter(|size| size.least == 0).cloned().collect();
+    let mut found = EmptyAtZero::default();
+    if zero.is_empty() {
+        return Ok(found);
+    }
+    args.resize(&zero, |size| size.least)?;
+    let scalars: Vec<ScalarId> = zero.iter().map(|size| size.scalar).collect();
+    args.with_body(&mut |body| {
+        found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
+        Ok(())
+    })?;
+    args.resize(&zero, |size| size.most)?;
+    Ok(found)
 }

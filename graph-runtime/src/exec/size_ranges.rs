@@ -71,7 +71,7 @@ pub(crate) struct SizeRange {
     at: SourceLocation,
     /// The text of `#[at_most(..)]`.
     text: String,
-    least: u64,
+    pub least: u64,
     pub most: u64,
     /// The value of the caller.
     pub given: u64,

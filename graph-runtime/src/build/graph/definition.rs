@@ -9,6 +9,7 @@ use cuweave_core::ir::{BufferId, Device, DimId, Program};
 
 use crate::build::arguments::aliases::Aliases;
 use crate::build::arguments::devices::{Contexts, Peers};
+use crate::build::program::emptied::EmptyAtZero;
 use crate::cuda::{Context, Driver, Outcome};
 use crate::kernels::{DeviceLimits, Modules};
 use cuweave_core::flattened::Flattened;
@@ -34,6 +35,8 @@ pub(crate) struct Definition {
     pub mappings: Vec<BufferId>,
     /// The limits of each device.
     pub limits: Vector<Device, DeviceLimits>,
+    /// What is empty if sizes are 0.
+    pub empty_at_zero: EmptyAtZero,
     /// The loaded modules and functions.
     pub modules: Modules,
 }
