@@ -24,6 +24,7 @@ use crate::reach::Cycle;
 use crate::scopes::Scopes;
 
 /// Returns the operations of a program. `nodes` are the launches merged into one node, each list ascending.
+/// `emptied_fills` are fills that a size of 0 disables.
 ///
 /// # Errors
 ///
@@ -35,6 +36,7 @@ pub fn emit(
     nodes: &[Batch],
     edges_before_reduction: usize,
     tuning: &Tuning,
+    emptied_fills: &BTreeSet<StatementId>,
 ) -> Result<Operations, Cycle> {
     let mut draft = UnsortedOperations { scopes: Scopes::new(program), ..UnsortedOperations::default() };
     draft.statements(program, placed, nodes);
@@ -42,7 +44,7 @@ pub fn emit(
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
     let mut list = draft.sorted()?;
-    order_around_switchable(&mut list, program);
+    order_around_disabled(&mut list, program, emptied_fills);
     let mut operations = Operations {
         list,
         operation_of: Vector::new(),
@@ -65,18 +67,21 @@ pub fn emit(
     Ok(operations)
 }
 
-/// Adds edges around each switchable operation, from its predecessors to its successors: a disabled memset node orders
-/// nothing (benches/results/h200-2026-11-28/README.md).
-fn order_around_switchable(list: &mut Vector<OperationId, Operation>, program: &Program) {
-    let is_switchable =
-        |operation: &Operation| operation.sources.iter().any(|&id| program.statements[id].switchable);
-    if !program.statements.iter().any(|statement| statement.switchable) {
+/// Adds edges around each operation that is switchable or that a size of 0 disables, from its predecessors to its
+/// successors: a disabled memset node orders nothing (benches/results/h200-2026-11-28/README.md).
+fn order_around_disabled(
+    list: &mut Vector<OperationId, Operation>,
+    program: &Program,
+    emptied_fills: &BTreeSet<StatementId>,
+) {
+    let may_be_disabled = |id: &StatementId| program.statements[*id].switchable || emptied_fills.contains(id);
+    if !program.statements.ids().any(|id| may_be_disabled(&id)) {
         return;
     }
     for at in list.ids() {
         let mut after = list[at].after.clone();
         for &before in &list[at].after {
-            if is_switchable(&list[before]) {
+            if list[before].sources.iter().any(may_be_disabled) {
                 after.extend_from_slice(&list[before].after);
             }
         }

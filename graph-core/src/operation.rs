@@ -334,6 +334,15 @@ impl Operations {
         Chain::at(self.chains.as_slice(), operation.sources.first()).map(ChainId::new)
     }
 
+    /// Replaces the operations of these statements by hubs, which do nothing.
+    pub fn leave_out(&mut self, statements: &BTreeSet<StatementId>) {
+        for operation in &mut self.list {
+            if operation.sources.iter().any(|statement| statements.contains(statement)) {
+                operation.kind = OperationKind::Hub;
+            }
+        }
+    }
+
     /// Returns the conditional body that contains an operation. A hub is in the same body as its predecessors.
     pub fn body_of(&self, scopes: &Scopes, operation: &Operation) -> Option<ScopeId> {
         match (operation.sources.first(), &operation.kind) {

@@ -39,6 +39,7 @@ mod runtime_exec;
 mod runtime_faults;
 mod runtime_orders;
 mod semaphores;
+mod sizes_of_zero;
 mod slow;
 mod stream_stress;
 mod streams;

@@ -46,6 +46,7 @@ mod rounded;
 mod runtime_load;
 mod size_reports;
 mod sizes;
+mod sizes_of_zero;
 mod stacked;
 mod structure;
 mod switches;

@@ -66,6 +66,8 @@ pub struct BackendOptions {
     pub whole: bool,
     /// True if order is added to meet the program's budget, unless `whole` is set.
     pub budgeted: bool,
+    /// The fills that a size of 0 leaves without bytes. Their nodes are disabled then.
+    pub emptied_fills: BTreeSet<StatementId>,
 }
 
 impl BackendOptions {
@@ -375,8 +377,9 @@ fn plan_decision(
         }
     }
     let before_reduction = checked.edges_before_reduction() + backend_options.edges.len();
+    let BackendOptions { tuning, emptied_fills, .. } = backend_options;
     let mut operations =
-        emit::emit(program, &placed, layout, &nodes, before_reduction, &backend_options.tuning)?;
+        emit::emit(program, &placed, layout, &nodes, before_reduction, tuning, emptied_fills)?;
     operations.batches = decision.batches.into();
     operations.chains = decision.chains.into();
     operations.targets = AccessTargets::new(program, dims);

@@ -203,7 +203,9 @@ impl Drop for DuplicateGraph {
 
 /// Returns the plan of a duplicate.
 fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<'_>) -> Result<Plan> {
-    let Definition { flat, driver, contexts, modules, context, aliases, mappings, .. } = definition;
+    let Definition { flat, driver, contexts, modules, context, aliases, mappings, empty_at_zero, .. } =
+        definition;
+    let emptied = &empty_at_zero.statements;
     let (program, functions) = (flat.checked.program(), flat.checked.functions());
     let options = match form {
         DuplicateForm::Same => None,
@@ -211,6 +213,7 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
             memory: Some(Memory::Nodes),
             allowed: Allowed::default(),
             as_written: BTreeSet::new(),
+            emptied,
             aliases,
             mappings,
             ranged: &RangedLaunches::new(),
@@ -219,6 +222,7 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
             memory,
             allowed: Allowed::of(program, functions),
             as_written: statements.clone(),
+            emptied,
             aliases,
             mappings,
             ranged: &RangedLaunches::new(),
@@ -240,7 +244,8 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
             decided: Decided::default(),
         },
     };
-    let operations = without_memory_nodes(&planned.operations, flat.checked.program(), overwrites);
+    let mut operations = without_memory_nodes(&planned.operations, flat.checked.program(), overwrites);
+    operations.leave_out(&built.state.empty);
     planned.operations = Arc::new(operations);
     Ok(planned)
 }

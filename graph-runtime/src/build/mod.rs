@@ -58,4 +58,5 @@ pub(crate) use plan::ranged::{SizeSample, check_ranged, ranged_launches, sized_l
 pub(crate) use plan::traffic::traffic;
 #[cfg(feature = "inspect")]
 pub(crate) use profile::serial::SerialGraph;
+pub(crate) use program::emptied::{EmptyAtZero, refuse_disabling};
 pub(crate) use program::plans::flattened;

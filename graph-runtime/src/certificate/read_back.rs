@@ -181,6 +181,10 @@ impl CertificateBuilder<'_> {
                 let copies = *what == OperationKind::Statement(StatementKind::Copy(()));
                 let ids: Vec<StatementId> =
                     members.iter().map(|member| statements[member.statement]).collect();
+                if ids.iter().any(|id| self.built.state.empty.contains(id)) {
+                    // A disabled node keeps the parameters from before.
+                    return Ok(node);
+                }
                 let launch = |id: StatementId| self.built.state.records[id].launch();
                 let kernel = ids.first().and_then(|&id| launch(id));
                 let (addresses, numbers) = if let Some(record) = kernel.filter(|_| fills) {

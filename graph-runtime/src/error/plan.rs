@@ -1,6 +1,6 @@
 //! The faults of plans: a graph function, its plan and its arguments do not fit together.
 
-use super::execs::SetterFault;
+use super::execs::{SetterFault, SwitchFault};
 use super::parts::VariableFault;
 use cuweave_core::compile::BackError;
 use cuweave_core::location::SourceLocation;
@@ -37,6 +37,20 @@ pub enum PlanFault {
         at: SourceLocation,
         /// The reason.
         reason: SetterFault,
+    },
+    /// A statement without blocks or bytes at a size of 0, whose node cannot be disabled.
+    #[error(
+        "{at} has no blocks or bytes if the size `{size}` is 0, and its node cannot be disabled then: it {reason}; \
+            give it at least one, or write no `#[at_least(0)]`"
+    )]
+    #[non_exhaustive]
+    EmptyStatement {
+        /// The statement.
+        at: SourceLocation,
+        /// The size.
+        size: String,
+        /// The reason.
+        reason: SwitchFault,
     },
     /// A condition that kernels set decides about several bodies, and the driver has no node for them.
     #[error(

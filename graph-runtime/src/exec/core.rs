@@ -205,9 +205,10 @@ impl Core {
         refused: Option<LeftAlone>,
     ) -> Result<()> {
         let LaunchState { records, words, .. } = &self.built.state;
-        let Definition { flat, driver, contexts, modules, aliases, mappings, ranged, .. } =
+        let Definition { flat, driver, contexts, modules, aliases, mappings, ranged, empty_at_zero, .. } =
             &mut self.definition;
-        let options = PlanOptions { memory, allowed, as_written: BTreeSet::new(), aliases, mappings, ranged };
+        let (as_written, emptied) = (BTreeSet::new(), &empty_at_zero.statements);
+        let options = PlanOptions { memory, allowed, as_written, emptied, aliases, mappings, ranged };
         let mut planned = plan(flat, driver, contexts, records, words, modules, options)?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);

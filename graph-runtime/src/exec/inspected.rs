@@ -229,7 +229,7 @@ impl Inspection<'_> {
             program: self.0.definition.program(),
             operations: &self.0.built.plan.operations,
             dims: self.0.definition.dims(),
-            disabled: &self.0.built.state.disabled,
+            disabled: &self.0.built.state.left_out(),
             sizes: &sizes,
         })
     }

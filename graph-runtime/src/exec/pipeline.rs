@@ -18,10 +18,10 @@ use cuweave_core::table::Table;
 
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
-    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, Peers, PlanOptions, SizeSample,
-    apply_hints, apply_hook, check_devices, check_host_statements, check_mappings, check_moved_ranges,
-    check_operands, check_overlap, check_pinned_launches, check_recursion, flattened, plan, ranged_launches,
-    sized_launches,
+    Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, EmptyAtZero, Peers, PlanOptions,
+    SizeSample, apply_hints, apply_hook, check_devices, check_host_statements, check_mappings,
+    check_moved_ranges, check_operands, check_overlap, check_pinned_launches, check_recursion, flattened,
+    plan, ranged_launches, sized_launches,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -162,11 +162,12 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
 
-    check_smallest(&flat, args, &sizes, &limits, &mut modules)?;
+    let empty_at_zero = empty_at_zero(&flat, args, &sizes, &limits, &mut modules)?;
+    check_smallest(&flat, args, &sizes, &limits, &mut modules, &empty_at_zero)?;
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
     let samples = match allowed.batches || allowed.fuse {
-        true => sample(&flat, args, &limits, &mut modules, &sizes)?,
+        true => sample(&flat, args, &limits, &mut modules, &sizes, &empty_at_zero.statements)?,
         false => Vec::new(),
     };
     let ranged = ranged_launches(&flat, &records, &words, &samples);
@@ -177,6 +178,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         memory: None,
         allowed,
         as_written: BTreeSet::new(),
+        emptied: &empty_at_zero.statements,
         aliases: &aliases,
         mappings: &mappings,
         ranged: &ranged,
@@ -197,6 +199,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         mappings,
         ranged,
         limits,
+        empty_at_zero,
         modules,
     };
     let mut built = BuiltGraph::new(&definition, planned, records, words, unproved);
@@ -283,10 +286,36 @@ fn evaluate(
     let program = flat.checked.program();
     modules.expect(launched_kernels(program));
     let statements: Vec<StatementId> = program.statements.ids().collect();
-    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, statements.len(), Vec::new());
+    let may_be_empty = BTreeSet::new();
+    let (modules_of, count) = (&mut modules, statements.len());
+    let mut evaluation = Evaluation::new(program, dims, limits, modules_of, &may_be_empty, count, Vec::new());
     args.with_body(&mut |body| evaluation.statements(flat, body, &statements))?;
     let values = evaluation.finish();
     Ok((modules, values))
+}
+
+/// Returns what is empty if the sizes with `#[at_least(0)]` are 0. They have their largest values before and after.
+fn empty_at_zero(
+    flat: &Flattened,
+    args: &mut dyn BuildArguments,
+    sizes: &[SizeRange],
+    limits: &Vector<Device, DeviceLimits>,
+    modules: &mut Modules,
+) -> Result<EmptyAtZero> {
+    let mut found = EmptyAtZero::default();
+    let zero = || sizes.iter().filter(|size| size.least == 0);
+    if zero().next().is_none() {
+        return Ok(found);
+    }
+    let values = |of: fn(&SizeRange) -> u64| sizes.iter().map(of).collect::<Vec<u64>>();
+    args.give_sizes(sizes, &values(|size| if size.least == 0 { 0 } else { size.most }))?;
+    let scalars: Vec<ScalarId> = zero().map(|size| size.scalar).collect();
+    args.with_body(&mut |body| {
+        found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
+        Ok(())
+    })?;
+    args.give_sizes(sizes, &values(|size| size.most))?;
+    Ok(found)
 }
 
 /// Evaluates the launches that sizes move for some values of the sizes. Values for which the program has an error are
@@ -297,6 +326,7 @@ fn sample(
     limits: &Vector<Device, DeviceLimits>,
     modules: &mut Modules,
     sizes: &[SizeRange],
+    may_be_empty: &BTreeSet<StatementId>,
 ) -> Result<Vec<SizeSample>> {
     let (statements, mut samples) = (sized_launches(flat), Vec::new());
     if statements.is_empty() {
@@ -307,9 +337,9 @@ fn sample(
         let mut evaluated = None;
         let done = args.with_body(&mut |body| {
             let bounds = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?;
-            let program = flat.checked.program();
+            let (program, count) = (flat.checked.program(), statements.len());
             let mut evaluation =
-                Evaluation::new(program, &bounds.dims, limits, modules, statements.len(), Vec::new());
+                Evaluation::new(program, &bounds.dims, limits, modules, may_be_empty, count, Vec::new());
             evaluation.statements(flat, body, &statements)?;
             evaluated = Some(evaluation.finish());
             Ok(())
@@ -332,6 +362,7 @@ fn check_smallest(
     sizes: &[SizeRange],
     limits: &Vector<Device, DeviceLimits>,
     modules: &mut Modules,
+    empty: &EmptyAtZero,
 ) -> Result<()> {
     if sizes.is_empty() {
         return Ok(());
@@ -345,8 +376,9 @@ fn check_smallest(
     args.give_sizes(sizes, &values(|size| size.least.max(1)))?;
     let checked = args.with_body(&mut |body| {
         let dims = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?.dims;
-        check_moved_ranges(&effects, flat, &dims)?;
-        let mut evaluation = Evaluation::new(program, &dims, limits, modules, launches.len(), Vec::new());
+        check_moved_ranges(&effects, flat, &dims, &empty.buffers)?;
+        let (empty, count) = (&empty.statements, launches.len());
+        let mut evaluation = Evaluation::new(program, &dims, limits, modules, empty, count, Vec::new());
         evaluation.statements(flat, body, &launches)
     });
     args.give_sizes(sizes, &values(|size| size.most))?;

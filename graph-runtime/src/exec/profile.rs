@@ -97,7 +97,8 @@ fn bytes(core: &mut Core, body: &dyn Body) -> Result<Vector<StatementId, u64>> {
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
     let (dims, limits, modules) = (&definition.dims, &definition.limits, &mut definition.modules);
-    let mut evaluation = Evaluation::new(program, dims, limits, modules, statements.len(), Vec::new());
+    let empty = &definition.empty_at_zero.statements;
+    let mut evaluation = Evaluation::new(program, dims, limits, modules, empty, statements.len(), Vec::new());
     evaluation.keep_extents();
     evaluation.statements(&flat, body, &statements)?;
     let extents = evaluation.into_extents();

@@ -154,6 +154,7 @@ impl Core {
             &core.definition.dims,
             &core.definition.limits,
             &mut core.definition.modules,
+            &core.definition.empty_at_zero.statements,
             statements.len(),
             spare,
         );
@@ -192,13 +193,13 @@ impl Core {
             shift.linear = Some(edit);
             return Ok(());
         }
-        let Definition { dims, symbols, .. } = definition;
+        let Definition { dims, symbols, empty_at_zero, .. } = definition;
         let pointed = &mut built.state.pointed;
         let changed =
             flat.moves.shift(effects, &mut BodyEvaluator::new(body), &flat.frames, dims, symbols)?;
         let changed = shift.moved.insert(changed);
         changed.swap(dims, symbols, pointed.as_mut());
-        check_moved_ranges(effects, &flat, dims)?;
+        check_moved_ranges(effects, &flat, dims, &empty_at_zero.buffers)?;
         if let Some(pointed) = pointed {
             changed.point(effects, &built.plan.operations, flat.checked.program(), dims, pointed);
         }

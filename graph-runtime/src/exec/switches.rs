@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use cuweave_core::ir::{Mode, StatementId, StatementKind};
 use cuweave_core::operation::{OperationId, OperationKind};
 use cuweave_core::picture::without_places;
-use cuweave_core::scopes::Scopes;
 
+use crate::build::refuse_disabling;
 use crate::error::{Error, Result, SwitchFault, at_statement};
 
 use super::core::Core;
@@ -29,7 +29,11 @@ impl Core {
         }
         let changed = |&statement: &StatementId| self.built.state.disabled.contains(&statement) == on;
         let statements: Vec<StatementId> = statements.into_iter().filter(changed).collect();
-        let switch = |statement: &StatementId, on: bool| self.built.switch(&self.definition, *statement, on);
+        // The node of an empty statement stays disabled.
+        let switch = |statement: &StatementId, on: bool| {
+            let on = on && !self.built.state.empty.contains(statement);
+            self.built.switch(&self.definition, *statement, on)
+        };
         let switched = statements.iter().try_for_each(|statement| switch(statement, on));
         if switched.is_err() {
             self.broken |= statements.iter().any(|statement| switch(statement, !on).is_err());
@@ -84,19 +88,8 @@ impl Core {
     /// Returns the reason if the node of a statement cannot be disabled.
     fn refuse_switch(&self, id: StatementId) -> Option<SwitchFault> {
         let statement = &self.definition.program().statements[id];
-        if !matches!(
-            statement.kind,
-            StatementKind::Launch(()) | StatementKind::Fill(()) | StatementKind::Copy(())
-        ) {
-            return Some(SwitchFault::Kind);
-        }
-        if Scopes::new(self.definition.program()).around(id).is_some() {
-            return Some(SwitchFault::InBody);
-        }
-        let buffers = &self.definition.program().buffers;
-        let condition = statement.accesses.iter().find(|access| buffers[access.buffer].is_condition());
-        if let Some(access) = condition {
-            return Some(SwitchFault::Decides { condition: buffers[access.buffer].name.to_string() });
+        if let Some(reason) = refuse_disabling(self.definition.program(), id) {
+            return Some(reason);
         }
         if statement.switchable {
             return None;
@@ -106,7 +99,7 @@ impl Core {
         }
         let written = statement.accesses.iter().find(|access| access.mode == Mode::Write);
         if let Some(access) = written {
-            let buffer = buffers[access.buffer].name.to_string();
+            let buffer = self.definition.program().buffers[access.buffer].name.to_string();
             return Some(SwitchFault::Writes { buffer });
         }
         let operations = &self.built.plan.operations;

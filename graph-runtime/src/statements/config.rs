@@ -16,6 +16,8 @@ pub struct BlockLimits {
     pub max_threads: u32,
     /// The block size that the kernel requires, if any.
     pub required: Option<[u32; 3]>,
+    /// True if there may be no items.
+    pub may_be_empty: bool,
 }
 
 /// A type of launch configurations.
@@ -160,7 +162,7 @@ pub fn per_item(n: impl ToDim) -> PerItem {
 impl Config for PerItem {
     fn shape(self, limits: BlockLimits) -> Result<LaunchShape, ConfigFault> {
         let items = value(self.0, ConfigPart::Items)?;
-        if items == 0 {
+        if items == 0 && !limits.may_be_empty {
             return Err(ConfigFault::NoItems);
         }
         let block = match limits.required {
@@ -179,7 +181,7 @@ mod tests {
     use super::super::dims::dim;
     use super::*;
 
-    const FREE: BlockLimits = BlockLimits { max_threads: 1024, required: None };
+    const FREE: BlockLimits = BlockLimits { max_threads: 1024, required: None, may_be_empty: false };
 
     #[test]
     fn every_form_has_a_shape() {
@@ -205,9 +207,11 @@ mod tests {
     #[test]
     fn what_has_no_shape_is_said() {
         assert!(per_item(0u32).shape(FREE).is_err());
+        let empty = per_item(0u32).shape(BlockLimits { may_be_empty: true, ..FREE });
+        assert_eq!(empty, Ok(LaunchShape { grid: [0, 1, 1], block: [256, 1, 1], shared: 0 }));
         assert!(per_item(u64::MAX).shape(FREE).is_err());
         assert!(per_item(dim(1u8) - 2u8).shape(FREE).is_err());
-        assert!(per_item(5u8).shape(BlockLimits { max_threads: 1024, required: Some([8, 8, 1]) }).is_err());
+        assert!(per_item(5u8).shape(BlockLimits { required: Some([8, 8, 1]), ..FREE }).is_err());
         assert!((dim(1u64 << 32), 1).shape(FREE).is_err());
         assert!((1, 1, dim(1u64 << 32)).shape(FREE).is_err());
         assert!((1, 1, dim(1u8) - 2u8).shape(FREE).is_err());

@@ -1,7 +1,7 @@
 //! The context in which statements are evaluated: the program, the device limits, and the loaded modules. It also
 //! collects the results: words, unproved launches, extents and host functions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{Access, Device, DimId, Program, StatementId};
@@ -27,6 +27,8 @@ pub(super) struct Evaluator<'b> {
     /// The limits of each device.
     pub limits: &'b Vector<Device, DeviceLimits>,
     pub modules: &'b mut Modules,
+    /// The statements that may have no blocks or bytes.
+    pub may_be_empty: &'b BTreeSet<StatementId>,
     /// The current statement.
     pub statement: StatementId,
     /// The values of parameters.
@@ -105,8 +107,16 @@ impl Evaluator<'_> {
         self.program.buffers[access.buffer].name.to_string()
     }
 
-    /// Checks that no access of a memset or memcpy node is empty.
+    /// Returns true if the current statement may have no blocks or bytes.
+    pub fn may_be_empty(&self) -> bool {
+        self.may_be_empty.contains(&self.statement)
+    }
+
+    /// Checks that no access of a memset or memcpy node is empty, unless it may be.
     pub fn check_not_empty(&self) -> Result<()> {
+        if self.may_be_empty() {
+            return Ok(());
+        }
         let accesses = &self.program.statements[self.statement].accesses;
         match accesses.iter().find(|access| self.len(access) == 0) {
             None => Ok(()),

@@ -1,6 +1,7 @@
 //! The kinds of statements at build: how each is evaluated, its record, and the parameters of its node. Each
 //! kind has a file in `kinds/`; this module dispatches on the kind.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
@@ -298,6 +299,9 @@ pub(crate) trait StatementRecordExt: Sized {
     /// Returns true for a launch of a user's kernel.
     fn is_user_launch(&self) -> bool;
 
+    /// Returns true for a launch without blocks, and for a fill or copy without bytes.
+    fn is_empty(&self, program: &Program, dims: &Vector<DimId, u64>, statement: StatementId) -> bool;
+
     /// Returns the function of a host statement.
     fn work(&self) -> Option<HostFunctionId>;
 
@@ -338,6 +342,14 @@ impl StatementRecordExt for StatementRecord {
         let fills =
             |kernel: &Kernel| [&FILL64, &FILL64_ROWS].into_iter().any(|own| std::ptr::eq(kernel, own));
         self.launch().is_some_and(|launch| !fills(launch.kernel))
+    }
+
+    fn is_empty(&self, program: &Program, dims: &Vector<DimId, u64>, statement: StatementId) -> bool {
+        let statement = &program.statements[statement];
+        if statement.kind.is_transfer() {
+            return statement.accesses.first().is_some_and(|access| dims[access.lo] == dims[access.hi]);
+        }
+        self.launch().is_some_and(|launch| launch.shape.grid.contains(&0))
     }
 
     fn work(&self) -> Option<HostFunctionId> {
@@ -411,12 +423,14 @@ impl StatementRecordExt for StatementRecord {
 }
 
 impl<'b> Evaluation<'b> {
-    /// Returns an evaluation with space for `statements` statements. Reuses `words` for their values.
+    /// Returns an evaluation with space for `statements` statements. Those in `may_be_empty` may have no blocks or
+    /// bytes. Reuses `words` for their values.
     pub(crate) fn new(
         program: &'b Program,
         dims: &'b Vector<DimId, u64>,
         limits: &'b Vector<Device, DeviceLimits>,
         modules: &'b mut Modules,
+        may_be_empty: &'b BTreeSet<StatementId>,
         statements: usize,
         mut words: Vec<Word>,
     ) -> Evaluation<'b> {
@@ -429,6 +443,7 @@ impl<'b> Evaluation<'b> {
                 dims,
                 limits,
                 modules,
+                may_be_empty,
                 statement,
                 words,
                 unproved,

@@ -5,6 +5,8 @@
 //! bound to its arguments. [`check_moved_ranges`] and [`check_new_overlap`] repeat the part that a setter can
 //! invalidate.
 
+use std::collections::BTreeSet;
+
 use cuweave_core::flattened::Flattened;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
@@ -96,18 +98,19 @@ fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
 }
 
 /// Repeats the checks for lengths, accesses and views that a setter has changed. The memory of a buffer was planned
-/// for its length at the largest values of sizes.
+/// for its length at the largest values of sizes. `may_be_empty` holds the buffers that may have no elements.
 pub(crate) fn check_moved_ranges(
     moved: &SetterEffects,
     flat: &Flattened,
     dims: &Vector<DimId, u64>,
+    may_be_empty: &BTreeSet<BufferId>,
 ) -> Result<()> {
     let program = flat.checked.program();
     for &buffer in &moved.buffers {
         let dim = program.buffers[buffer].len;
         let (len, planned) = (dims[dim], flat.sizes[dim]);
         let text = || program.dims[dim].to_string();
-        if len == 0 {
+        if len == 0 && !may_be_empty.contains(&buffer) {
             return Err(Error::ZeroLength { at: at_buffer(program, buffer), text: text() });
         }
         if len > planned {

@@ -405,7 +405,8 @@ impl<'f> LinearForms<'f> {
         for &buffer in &moved.buffers {
             let len = program.buffers[buffer].len;
             let form = self.bound(bounds, len)?;
-            self.within(form, 1, i128::from(self.flat.sizes[len]))?;
+            let least = i128::from(!self.definition.empty_at_zero.buffers.contains(&buffer));
+            self.within(form, least, i128::from(self.flat.sizes[len]))?;
         }
         for &view in moved.views() {
             let view = &program.views[view];

@@ -210,7 +210,8 @@ fn add_several(
 /// Adds the node of an operation.
 fn add(builder: &mut GraphBuilder<'_>, operation: &Operation, after: &[Node]) -> Result<Node> {
     // Fast path for a plain launch, without a search for a batch or a chain.
-    if let &[statement] = operation.sources.as_slice()
+    if operation.kind != OperationKind::Hub
+        && let &[statement] = operation.sources.as_slice()
         && let StatementKind::Launch(launch) = builder.built.state.records[statement]
     {
         let BuiltGraph { plan, state, .. } = &mut *builder.built;

@@ -92,6 +92,7 @@ impl BuiltGraph {
         AnnotatedGraph {
             program: definition.program(),
             dims: definition.dims(),
+            planned: &definition.flat.sizes,
             operations: &self.plan.operations,
             records: &self.state.records,
             nodes,

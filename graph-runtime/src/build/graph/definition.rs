@@ -10,6 +10,7 @@ use cuweave_core::ir::{BufferId, Device, DimId, Program};
 use crate::build::arguments::aliases::Aliases;
 use crate::build::arguments::devices::{Contexts, Peers};
 use crate::build::plan::ranged::RangedLaunches;
+use crate::build::program::emptied::EmptyAtZero;
 use crate::cuda::{Context, Driver, Outcome};
 use crate::kernels::{DeviceLimits, Modules};
 use cuweave_core::flattened::Flattened;
@@ -37,6 +38,8 @@ pub(crate) struct Definition {
     pub ranged: RangedLaunches,
     /// The limits of each device.
     pub limits: Vector<Device, DeviceLimits>,
+    /// What is empty if sizes are 0.
+    pub empty_at_zero: EmptyAtZero,
     /// The loaded modules and functions.
     pub modules: Modules,
 }

@@ -48,6 +48,28 @@ impl BuiltGraph {
         set?.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
+    /// Updates the node of a statement from its record. Disables it if the statement is empty, and enables it again
+    /// with the first update that leaves blocks or bytes.
+    fn patch_or_disable(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
+        let was_empty = self.state.empty.contains(&statement);
+        let record = self.state.records[statement];
+        if definition.empty_at_zero.statements.contains(&statement)
+            && record.is_empty(definition.program(), &definition.dims, statement)
+        {
+            if !was_empty {
+                self.switch(definition, statement, false)?;
+                self.state.empty.insert(statement);
+            }
+            return Ok(());
+        }
+        self.patch(definition, statement)?;
+        if was_empty {
+            self.switch(definition, statement, !self.state.disabled.contains(&statement))?;
+            self.state.empty.remove(&statement);
+        }
+        Ok(())
+    }
+
     /// Returns the value that this launch of a synchronisation statement must exceed. `None` for other
     /// statements.
     pub(crate) fn sync_value(
@@ -71,7 +93,7 @@ impl BuiltGraph {
         for statement in statements {
             let of_many = |&operation: &OperationId| operations.list[operation].sources.len() > 1;
             let Some(operation) = operations.operation_of[statement].filter(of_many) else {
-                self.patch(definition, statement)?;
+                self.patch_or_disable(definition, statement)?;
                 continue;
             };
             match operations.chain_of(&operations.list[operation]) {

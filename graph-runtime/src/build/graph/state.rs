@@ -44,8 +44,11 @@ pub(crate) struct LaunchState {
     pub counted: CountedLoops,
     /// The number of the launch whose values the nodes have.
     pub launch: u64,
-    /// The statements whose nodes are disabled.
+    /// The statements that `enable` has disabled.
     pub disabled: BTreeSet<StatementId>,
+    /// The statements without blocks or bytes for the present sizes. Their nodes are disabled too, and keep their
+    /// parameters.
+    pub empty: BTreeSet<StatementId>,
     /// Scratch space of driver calls for kernel nodes.
     pub scratch: Scratch,
 }
@@ -94,6 +97,7 @@ impl LaunchState {
             counted: CountedLoops::new(definition.program()),
             launch: 0,
             disabled: BTreeSet::new(),
+            empty: BTreeSet::new(),
             scratch: Scratch::default(),
         }
     }
@@ -114,6 +118,7 @@ impl LaunchState {
             counted: self.counted.clone(),
             launch: 0,
             disabled: self.disabled.clone(),
+            empty: self.empty.clone(),
             scratch: Scratch::default(),
         };
         other.reset_tables(plan);
@@ -166,6 +171,11 @@ impl LaunchState {
         let old = record.at(there);
         *record = other.at(here);
         *other = old;
+    }
+
+    /// Returns the statements whose nodes are disabled.
+    pub fn left_out(&self) -> BTreeSet<StatementId> {
+        &self.disabled | &self.empty
     }
 
     /// Returns true if the value of the statement's node changes with each launch.

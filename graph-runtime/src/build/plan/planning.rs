@@ -43,6 +43,8 @@ pub(crate) struct PlanOptions<'p> {
     pub as_written: BTreeSet<StatementId>,
     /// The launches that are merged for all values of sizes. The records have the largest values.
     pub ranged: &'p RangedLaunches,
+    /// The statements that sizes of 0 leave without blocks or bytes.
+    pub emptied: &'p BTreeSet<StatementId>,
 }
 
 /// Decides about the launches and plans the graph.
@@ -53,7 +55,7 @@ pub(crate) fn plan(
     records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
-    PlanOptions { memory, allowed, as_written, aliases, mappings, ranged }: PlanOptions<'_>,
+    PlanOptions { memory, allowed, as_written, emptied, aliases, mappings, ranged }: PlanOptions<'_>,
 ) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
@@ -61,7 +63,7 @@ pub(crate) fn plan(
     let (mut facts, allowed) = facts(flat, contexts, records, words, &mut target, allowed, ranged);
     leave_mapped_alone(program, mappings, &mut facts);
     for (statement, launch) in facts.launches.enumerate_mut() {
-        if program.statements[statement].switchable {
+        if program.statements[statement].switchable || emptied.contains(&statement) {
             *launch = None;
         }
         if as_written.contains(&statement) {
@@ -75,8 +77,17 @@ pub(crate) fn plan(
     let edges = if shared { shared_state::edges(flat, records, aliases)? } else { Vec::new() };
     let duration_classes = duration_classes(flat);
     let setters = if allowed.overlap { early_setters(flat, driver, target.modules) } else { BTreeSet::new() };
-    let given =
-        BackendOptions { memory, edges, allowed, setters, duration_classes, ..BackendOptions::default() };
+    let is_fill = |id: &&StatementId| program.statements[**id].kind == StatementKind::Fill(());
+    let emptied_fills = emptied.iter().filter(is_fill).copied().collect();
+    let given = BackendOptions {
+        memory,
+        edges,
+        allowed,
+        setters,
+        duration_classes,
+        emptied_fills,
+        ..BackendOptions::default()
+    };
     let back = |backend_options: &BackendOptions| plans::operations(checked, dims, backend_options);
     let planned = compile::plan(checked, dims, &given, facts, &mut target, &mut hook::rules(), &mut { back });
     let mut plan = planned.map_err(|error| plan_error(program, error))?;

@@ -57,10 +57,8 @@ pub(crate) struct LaunchTimes {
 fn serialised(plan: &Plan, disabled: &BTreeSet<StatementId>) -> Plan {
     let mut operations = (*plan.operations).clone();
     operations.overlapped = 0;
+    operations.leave_out(disabled);
     for operation in &mut operations.list {
-        if operation.sources.iter().any(|statement| disabled.contains(statement)) {
-            operation.kind = OperationKind::Hub;
-        }
         operation.programmatic = None;
     }
     let of_free = |operation: &Operation| match operation.kind {
@@ -125,7 +123,7 @@ impl SerialGraph {
         operands: impl Iterator<Item = u64>,
     ) -> Result<SerialGraph> {
         let (driver, ctx) = (definition.driver, definition.ctx.clone());
-        let plan = serialised(&built.plan, &built.state.disabled);
+        let plan = serialised(&built.plan, &built.state.left_out());
         let stamps = Stamps::new(definition, &plan.operations)?;
         let state = built.state.for_other_graph(&plan);
         let own =

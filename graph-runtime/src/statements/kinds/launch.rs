@@ -44,8 +44,8 @@ pub(super) fn evaluate(
     arguments: &Arguments,
 ) -> Result<LaunchRecord> {
     let known = evaluator.modules.loaded_kernel(evaluator.device(), kernel)?;
-    let block_limits =
-        BlockLimits { max_threads: known.info.max_threads, required: known.info.required_block };
+    let (max_threads, required) = (known.info.max_threads, known.info.required_block);
+    let block_limits = BlockLimits { max_threads, required, may_be_empty: evaluator.may_be_empty() };
     let shape = config.shape(block_limits).map_err(|reason| evaluator.config_error(reason))?;
     evaluator.launch(kernel, &shape, arguments)
 }
@@ -61,8 +61,9 @@ impl Evaluator<'_> {
         let device = self.device();
         let known = self.modules.loaded_kernel(device, kernel)?;
         let function = known.info.function;
+        let is_empty = shape.grid.contains(&0) && self.may_be_empty.contains(&self.statement);
         // Consecutive launches of a kernel often have the same configuration.
-        if known.checked != Some(*shape) {
+        if known.checked != Some(*shape) && !is_empty {
             let info = known.info;
             self.limits[device].check(shape, kernel, &info).map_err(|reason| self.config_error(reason))?;
             if shape.shared > info.dynamic_shared {
@@ -100,10 +101,12 @@ impl Evaluator<'_> {
                 return Err(self.extent_error(kernel, access, index, Ok(extent)));
             }
         }
-        if !kernel.outline.is_empty() {
+        if is_empty {
+            self.check_writes_nothing(kernel, shape, accesses, arguments)?;
+        } else if !kernel.outline.is_empty() {
             self.check_coverage(kernel, shape, accesses, arguments)?;
         }
-        if !kernel.accesses.is_empty() {
+        if !kernel.accesses.is_empty() && !is_empty {
             let found = self.modules.spans.outside(kernel, shape, arguments.words(), arguments.extents());
             if let Some(outside) = found {
                 return Err(self.outside_extent_error(
@@ -202,6 +205,27 @@ impl Evaluator<'_> {
         }
         if !findings.is_empty() {
             self.unproved.push((self.statement, findings));
+        }
+        Ok(())
+    }
+
+    /// Checks that an empty launch has no elements that it must write.
+    fn check_writes_nothing(
+        &self,
+        kernel: &'static Kernel,
+        shape: &LaunchShape,
+        accesses: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        let parameters =
+            kernel.params.iter().enumerate().filter(|(_, param)| param.kind != ParamKind::Scalar);
+        let extents = arguments.extents().iter().enumerate();
+        for ((parameter, _), (access, &extent)) in parameters.zip(extents) {
+            let verdict = Verdict::Short { written: 0, missing: 0 };
+            let finding = Finding { parameter, access, verdict };
+            if extent > 0 && finding.is_error(kernel, accesses) {
+                return Err(self.coverage_error(kernel, shape, &accesses[access], &finding, arguments));
+            }
         }
         Ok(())
     }
