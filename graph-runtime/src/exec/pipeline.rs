@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::CudaContext;
-use cuweave_core::expand::ArgumentDescription;
+use cuweave_core::expand::{ArgumentDescription, ExpansionPoint, Expressions, StatementOrigin};
 use cuweave_core::flattened::{Flattened, SizedProgram};
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
@@ -130,8 +130,10 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         Ok(())
     })?;
     args.enlarge(&sizes)?;
-    let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
-    check_sizes(&flat, &sizes)?;
+    let mut expanded = expand(driver, ctx, &*args)?;
+    check_sizes(&expanded.flat, &sizes)?;
+    plan_scratch(&mut expanded, args, &sizes)?;
+    let SizedProgram { flat, dims, symbols } = expanded;
     let program = flat.checked.program();
 
     check_devices(program, &dims, contexts.len())?;
@@ -250,6 +252,56 @@ fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn BuildArguments) -> Resu
     driver.enter(Context::from_cudarc(ctx))?;
     expanded?;
     built.ok_or_else(|| PlanFault::NoBody.into())
+}
+
+/// Plans the workspaces of library calls that sizes reach: each for the largest of its lengths for the powers of two and
+/// the largest values of these sizes.
+fn plan_scratch(
+    SizedProgram { flat, dims, .. }: &mut SizedProgram,
+    args: &mut dyn BuildArguments,
+    sizes: &[SizeRange],
+) -> Result<()> {
+    let (mut lengths, mut reaching) = (Vec::new(), BTreeSet::new());
+    for call in flat.instances.ids().filter(|&id| !sizes.is_empty() && flat.is_captured(id)) {
+        let of = flat.sizes_of_call(call);
+        if !of.is_empty() {
+            lengths.extend(flat.scratch_lengths(call).into_iter().map(|lengths| (call, lengths)));
+            reaching.extend(of);
+        }
+    }
+    if lengths.is_empty() {
+        return Ok(());
+    }
+    let mut samples = vec![Vec::new()];
+    for size in sizes {
+        let values = if reaching.contains(&size.scalar) { size.samples() } else { vec![size.clone()] };
+        let with = |before: &Vec<SizeRange>| {
+            let before = before.clone();
+            values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat())
+        };
+        samples = samples.iter().flat_map(with).collect();
+    }
+    let mut largest: Vec<u64> = lengths.iter().map(|&(_, (planned, _))| dims[planned]).collect();
+    for sample in samples {
+        args.enlarge(&sample)?;
+        args.with_body(&mut |body| {
+            let mut evaluator = BodyEvaluator::new(body);
+            for ((call, (_, declared)), largest) in lengths.iter().zip(&mut largest) {
+                let StatementOrigin { frame, loop_values, .. } = &flat.instances[*call];
+                let at = ExpansionPoint { frames: &flat.frames, frame: *frame, loop_values };
+                *largest = evaluator.value(at, *declared, &mut |_| None)?.max(*largest);
+            }
+            Ok(())
+        })?;
+    }
+    args.enlarge(sizes)?;
+    for ((_, (planned, _)), largest) in lengths.into_iter().zip(largest) {
+        if dims[planned] != largest {
+            dims[planned] = largest;
+            Arc::make_mut(flat).sizes[planned] = largest;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the kernel names of a program's launches: sorted, unique, without the functions around them.

@@ -16,6 +16,8 @@ pub(crate) struct AnnotatedGraph<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
     pub dims: &'n Vector<DimId, u64>,
+    /// The lengths for the largest values of sizes, which memory is planned for.
+    pub planned: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
     pub records: &'n Vector<StatementId, StatementRecord>,
     pub nodes: &'n Vector<OperationId, Node>,
@@ -165,7 +167,7 @@ pub(crate) fn annotate(graph: &AnnotatedGraph<'_>) {
                 line: declared.line,
                 planned: inside && !program.outputs.contains(&buffer),
                 address: graph.bases[buffer],
-                bytes: graph.dims[declared.len].saturating_mul(u64::from(declared.element)),
+                bytes: graph.planned[declared.len].saturating_mul(u64::from(declared.element)),
                 users: &users[buffer],
             },
         );
