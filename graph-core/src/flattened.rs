@@ -12,13 +12,14 @@ use crate::expand::fixed::{self, FixedReason, FixedScalars};
 use crate::expand::{ArgumentDescription, Frame, FrameId, StatementOrigin};
 use crate::ids::{ArgumentId, ScalarId};
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Program, StatementId, StatementKind, Text};
+use crate::ir::{Access, Buffer, BufferId, DimId, Program, StatementId, StatementKind, Text};
+use crate::scopes::Scopes;
 use crate::settable_bounds::SettableBounds;
 use crate::structure::{Argument, ArgumentPart, PathStep};
 use crate::table::{DecodedFunction, Parameter, Scalar, Setting};
 
 /// A flat program that is ordered and checked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Flattened {
     /// The program as expanded, before it was ordered.
     pub written: Arc<Program>,
@@ -93,7 +94,33 @@ impl Flattened {
             }
         }
         self.scalars = scalars;
+        self.fix_captured();
         self
+    }
+
+    /// Fixes the sizes that reach a library call whose nodes cannot be replaced: those of a body and of a collective.
+    fn fix_captured(&mut self) {
+        let program = self.checked.program();
+        let scopes = Scopes::new(program);
+        let is_kept = |&call: &StatementId| {
+            self.is_captured(call) && (scopes.around(call).is_some() || self.is_collective(call))
+        };
+        let sizes = self.scalars.enumerate().filter(|(_, scalar)| scalar.setting == Setting::Size);
+        let kept =
+            sizes.filter_map(|(id, size)| Some((id, *size.statements.iter().find(|call| is_kept(call))?)));
+        for (scalar, call) in kept.collect::<Vec<_>>() {
+            fixed::add(&mut self.fixed, [scalar], FixedReason::Captured(call));
+            self.scalars[scalar].setting = Setting::Fixed;
+        }
+    }
+
+    /// Returns the sizes that the arguments, the ranges or the scratch of a library call depend on.
+    #[must_use]
+    pub fn sizes_of_call(&self, call: StatementId) -> Vec<ScalarId> {
+        let reaches = |scalar: &Scalar| {
+            scalar.setting == Setting::Size && scalar.statements.binary_search(&call).is_ok()
+        };
+        self.scalars.enumerate().filter(|(_, scalar)| reaches(scalar)).map(|(id, _)| id).collect()
     }
 
     /// Returns a scalar of a record, by the argument and the field path to it.
@@ -142,13 +169,27 @@ impl Flattened {
     /// Returns one flag for each access of a library call: true if the access is to its workspace, which nothing
     /// else uses.
     #[must_use]
-    pub fn scratch(&self, statement: StatementId) -> Vec<bool> {
-        let instance = &self.instances[statement];
-        let frame = &self.frames[instance.frame];
-        let table = &frame.table.program;
-        let declared = table.statements[instance.template].accesses.iter();
-        let given = declared.filter(|access| !frame.empty.contains(&access.buffer));
-        given.map(|access| table.buffers[access.buffer].origin.is_owned()).collect()
+    pub fn scratch(&self, call: StatementId) -> Vec<bool> {
+        self.given(call).map(|parameter| parameter.origin.is_owned()).collect()
+    }
+
+    /// Returns the lengths of the workspaces of a library call: each as planned, and as its function declares it.
+    #[must_use]
+    pub fn scratch_lengths(&self, call: StatementId) -> Vec<(DimId, DimId)> {
+        let program = self.checked.program();
+        let planned =
+            program.statements[call].accesses.iter().map(|access| program.buffers[access.buffer].len);
+        let scratch = planned.zip(self.given(call)).filter(|(_, parameter)| parameter.origin.is_owned());
+        scratch.map(|(planned, parameter)| (planned, parameter.len)).collect()
+    }
+
+    /// Returns the parameters of a library call that its accesses belong to.
+    fn given(&self, call: StatementId) -> impl Iterator<Item = &Buffer> {
+        let StatementOrigin { frame, template, .. } = &self.instances[call];
+        let Frame { table, empty, .. } = &self.frames[*frame];
+        let declared = table.program.statements[*template].accesses.iter();
+        let given = declared.filter(|access| !empty.contains(&access.buffer));
+        given.map(|access| &table.program.buffers[access.buffer])
     }
 }
 
@@ -234,6 +275,9 @@ impl Templates {
                 list.iter().for_each(|&statement| marks[statement] = true);
             }
         }
+        if let Some(capture) = table.capture().filter(|_| !scalars.is_empty()) {
+            templates.statements[capture] = true;
+        }
         templates
     }
 }
@@ -286,7 +330,7 @@ impl ScalarReach<'_> {
             let captured = frame.table.capture().is_some();
             let keeps = |scalar: &ScalarId| {
                 let setting = declared[*scalar].setting;
-                captured || setting.is_fixed() && !(is_size && setting == Setting::Rising)
+                setting.is_fixed() && !(is_size && setting == Setting::Rising)
             };
             let reason = || fixed::of_frame(captured, id, instances);
             let kept = scalars.iter().any(keeps).then(reason);

@@ -98,7 +98,7 @@ pub mod private {
         count as __count, describe_records, is_given,
     };
     pub use crate::build::{
-        ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Rises, Sets,
+        ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Rises, Sets, Takes,
         change_next_plan, change_next_rules, change_next_tables,
     };
     pub use crate::context::is_simulated;

@@ -15,5 +15,6 @@ mod programs;
 mod races;
 mod records;
 mod resources;
+mod sizes;
 mod values;
 mod verify;

@@ -17,6 +17,8 @@ pub enum FixedReason {
     Given(StatementId),
     /// A range depends on it, and a library call or the kernel that sets a condition has captured the address.
     Address(StatementId),
+    /// A library call in the body of a conditional depends on it, or a collective.
+    Captured(StatementId),
     /// The rows of a pitched copy or fill depend on it.
     Rows(StatementId),
     /// It is a scalar of a record, and a range depends on it.

@@ -1,10 +1,10 @@
 //! Expands library calls: each becomes one statement, after an allocation for each of its workspaces.
 
-use super::answers::{Answers, StatementOrigin};
+use super::answers::{Answers, DimValue, FrameId, StatementOrigin};
 use super::flat::{ArgumentValue, FunctionScope};
 use super::scope::Expansion;
 use crate::ir::{Access, Lifetime, Statement, StatementId, StatementKind};
-use crate::table::Parameter;
+use crate::table::{Parameter, Setting};
 
 /// Expands a library call, which statement `id` of `scope` makes. `inner` is the scope of the callee with bound
 /// parameters, and `capture` is the captured statement. The workspace is freed after the call, like every
@@ -18,11 +18,23 @@ pub(super) fn capture<A: Answers>(
 ) -> Result<(), A::Error> {
     let table = inner.table.clone();
     let program = &table.program;
+    let mut scalars = expansion.frames[FrameId::OUTERMOST].table.scalars.iter();
+    let has_sizes = scalars.any(|scalar| scalar.setting == Setting::Size);
     for (at, statement) in program.statements.enumerate() {
         let Some(Lifetime::Begins(&scratch)) = statement.kind.lifetime() else { continue };
-        match expansion.number(inner, program.buffers[scratch].len)?.value {
-            0 => expansion.frames[inner.frame].empty.push(scratch),
-            _ => expansion.statement(inner, at)?,
+        let len = program.buffers[scratch].len;
+        let number = expansion.number(inner, len)?;
+        if number.moves && has_sizes {
+            // No bound depends on it: the call asks for its length, and the build plans the largest one.
+            let planned = DimValue::constant(number.value.max(1));
+            let planned = expansion.flat.dim(program.dims[len].clone(), planned);
+            let known = inner.dims[len].replace(planned);
+            expansion.statement(inner, at)?;
+            inner.dims[len] = known;
+        } else if number.value == 0 {
+            expansion.frames[inner.frame].empty.push(scratch);
+        } else {
+            expansion.statement(inner, at)?;
         }
     }
     let mut accesses = Vec::new();
@@ -31,7 +43,10 @@ pub(super) fn capture<A: Answers>(
             continue;
         }
         let window = expansion.view(inner, access.buffer, Some(capture))?;
-        let [lo, hi] = expansion.within(inner, window, [access.lo, access.hi])?;
+        let [lo, hi] = match program.buffers[access.buffer].origin.is_owned() {
+            true => [window.lo, window.hi],
+            false => expansion.within(inner, window, [access.lo, access.hi])?,
+        };
         accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
     }
     expansion.check_statement_limit(scope)?;

@@ -215,13 +215,18 @@ impl Symbols {
                 dims.for_each(|dim| moved_by(dim, FixedReason::Rows(id)));
             }
         }
-        // A library call keeps the addresses that it captured, and so does the kernel that sets a condition.
-        let keeps = |kind: &StatementKind| *kind == StatementKind::Capture(()) || kind.is_body_border();
-        for (id, call) in program.statements.enumerate().filter(|(_, statement)| keeps(&statement.kind)) {
-            let given = call.kind.own_accesses(&call.accesses).iter();
-            given
-                .flat_map(|access| [access.lo, access.hi])
-                .for_each(|dim| moved_by(dim, FixedReason::Address(id)));
+        // The kernel that sets a condition keeps its address. A library call is captured again for sizes only.
+        for (id, statement) in program.statements.enumerate() {
+            let captured = statement.kind == StatementKind::Capture(());
+            if !captured && !statement.kind.is_body_border() {
+                continue;
+            }
+            for access in statement.kind.own_accesses(&statement.accesses) {
+                let mut scalars = of_dim(access.lo);
+                scalars.append(&mut of_dim(access.hi));
+                scalars.retain(|&scalar| !captured || !is_size(frames, scalar));
+                fixed::add(&mut found, scalars, FixedReason::Address(id));
+            }
         }
         found
     }

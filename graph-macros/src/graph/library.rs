@@ -21,7 +21,7 @@ use super::lower::{Lowered, collect_names};
 use super::module_types::CALL_MODULE_TYPES;
 use super::parts::{BufferMemory, BufferType, buffer_type};
 use super::setters::Setter;
-use super::signature::{Argument, ArgumentKind, HostType, Signature, host_type, ungrouped};
+use super::signature::{Argument, ArgumentKind, HostType, NumberedArgument, Signature, host_type, ungrouped};
 use super::steps::Steps;
 use super::table;
 use crate::dims::dim_tokens;
@@ -38,6 +38,8 @@ struct CallDeclaration<'f> {
     parameters: Vec<CallParameter<'f>>,
     stream: Option<&'f FnArg>,
     types: TypeParameters,
+    /// True if its ranks run it together.
+    collective: bool,
 }
 
 /// A parameter: its pattern, and its index among the arguments or the scratch buffers.
@@ -69,7 +71,7 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
         report.error(attribute.span(), Code::CW001, "`#[call]` takes no options", &[], None);
     }
     check_head(&function, &mut report);
-    let declaration = declaration(&function, &mut report);
+    let declaration = declaration(&function, collective, &mut report);
     let lowered = lower_call(
         &function.sig.ident,
         &declaration.signature,
@@ -117,7 +119,7 @@ fn check_head(function: &ItemFn, report: &mut Report) {
     }
 }
 
-fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> CallDeclaration<'f> {
+fn declaration<'f>(function: &'f ItemFn, collective: bool, report: &mut Report) -> CallDeclaration<'f> {
     let mut inputs = function.sig.inputs.iter();
     let stream = inputs.next().filter(|input| is_stream(input));
     if stream.is_none() {
@@ -168,7 +170,7 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> CallDeclaration
     }
     let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
     let types = TypeParameters::from_generics(&function.sig.generics, report);
-    CallDeclaration { function, signature, scratch, parameters, stream, types }
+    CallDeclaration { function, signature, scratch, parameters, stream, types, collective }
 }
 
 /// Returns true for `name: &CallStream`.
@@ -222,9 +224,7 @@ impl CallDeclaration<'_> {
         let module = self.module();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let (leaf_chunks, leaf) = steps.leaves(name, &known, &self.types);
-        let kept =
-            || Setter { fixed: Some("a library call keeps its value".to_owned()), ..Setter::default() };
-        let setters = self.signature.numbered().map(|_| kept()).collect();
+        let setters = self.signature.numbered().map(|one| self.setter(&one)).collect();
         let generic = !self.types.is_empty();
         let table = table::table(lowered, &self.signature, &steps, &setters, generic);
         let own = match generic {
@@ -263,6 +263,15 @@ impl CallDeclaration<'_> {
                 #implementation
             };
             #body
+        }
+    }
+
+    /// Returns the setter of a scalar: a size of a caller may reach those of calls that are captured again.
+    fn setter(&self, of: &NumberedArgument<'_>) -> Setter<'_> {
+        let reason = Some("a library call keeps its value".to_owned());
+        match of.argument.is_scalar() && !self.collective {
+            true => Setter { rising: reason, ..Setter::default() },
+            false => Setter { fixed: reason, ..Setter::default() },
         }
     }
 
@@ -356,9 +365,16 @@ impl CallDeclaration<'_> {
             true => quote!(#name::Values<'v>),
             false => quote!(impl ::cuweave::__private::Body + use<'v, #names #(#fitting),*>),
         };
+        let sizes = (!self.collective).then(|| {
+            quote! {
+                impl<const __I: usize, __Of> ::cuweave::__private::Rises<__I, __Of> for #name::__Item {}
+                impl<const __I: usize> ::cuweave::__private::Takes<__I> for #name::__Item {}
+            }
+        });
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<0> for #name::__Item {}
+            #sizes
             // Host nodes are found when the call is captured.
             impl ::cuweave::__private::HoldsHost for #name::__Item {
                 const HOST: bool = false;

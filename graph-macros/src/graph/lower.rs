@@ -82,8 +82,6 @@ pub fn lower(
 ) -> Lowered {
     let mut lowering = Lowering::new(name, signature, report);
     lowering.explicit = options.order == Order::Explicit;
-    lowering.arguments.scalar_numbers =
-        signature.numbered().map(|argument| (argument.name(), argument.number)).collect();
     lower_arguments(&mut lowering, signature);
     signature.unknown.iter().for_each(|name| lowering.scope.bind(name, Binding::Unknown));
     for bound in signature.arguments.iter().flat_map(|argument| argument.hints.bounds()) {

@@ -67,7 +67,7 @@ fn rising(expansion: &Expansion<'_>, scalar: ScalarId, index: usize) -> TokenStr
                 true => quote_spanned! {callee.span()=>
                     #item: ::cuweave::__private::Rises<#index, #parameter>
                 },
-                false => quote_spanned!(callee.span()=> #late #item: ::cuweave::__private::Sets<#index>),
+                false => quote_spanned!(callee.span()=> #late #item: ::cuweave::__private::Takes<#index>),
             })
         };
         passed.iter().filter_map(one).collect()

@@ -25,7 +25,7 @@ mod program;
 
 pub(crate) use arguments::aliases::{Alias, Aliases, check_mappings};
 pub(crate) use arguments::answers::BodyEvaluator;
-pub use arguments::body::{Body, Rises, Sets};
+pub use arguments::body::{Body, Rises, Sets, Takes};
 pub(crate) use arguments::checks::{
     apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
     check_pinned_launches,
@@ -40,6 +40,7 @@ pub(crate) use bounds::linear::LinearBounds;
 pub use calls::capture::CallCapture;
 pub(crate) use calls::collective_order::CollectiveOrder;
 pub use calls::order::{CollectiveEntry, Collectives};
+pub(crate) use calls::recapture::ChangedCall;
 pub(crate) use conditional::counted::{CountedLoop, RECORD_WORDS};
 pub(crate) use conditional::setters::is_one_node;
 pub use cuweave_core::compile::LaunchRules;

@@ -96,6 +96,7 @@ entry_points! {
         cuModuleGetGlobal(*mut u64, *mut usize, RawModule, *const c_char);
         cuFuncGetAttribute(*mut c_int, u32, Function);
         cuFuncSetAttribute(Function, u32, c_int);
+        cuKernelGetFunction(*mut Function, usize);
         cuFuncGetParamInfo(Function, usize, *mut usize, *mut usize);
         cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, Function, c_int, usize);
         cuCtxGetCurrent(*mut Context);
@@ -150,6 +151,7 @@ entry_points! {
         cuGraphKernelNodeGetParams(Node, *mut KernelParams);
         cuGraphMemsetNodeGetParams(Node, *mut MemsetParams);
         cuGraphMemcpyNodeGetParams(Node, *mut MemcpyParams);
+        cuGraphKernelNodeGetAttribute(Node, u32, *mut [u64; 8]);
         cuGraphKernelNodeSetAttribute(Node, u32, *const [u64; 8]);
         cuGraphKernelNodeSetParams(Node, *const KernelParams);
         cuGraphMemsetNodeSetParams(Node, *const MemsetParams);
@@ -162,6 +164,7 @@ entry_points! {
         cuGraphExecEventWaitNodeSetEvent(RawExec, Node, Event);
         cuGraphNodeSetEnabled(RawExec, Node, u32);
         cuGraphAddHostNode(*mut Node, RawGraph, *const Node, usize, *const HostParams);
+        cuGraphAddEmptyNode(*mut Node, RawGraph, *const Node, usize);
         cuGraphAddChildGraphNode(*mut Node, RawGraph, *const Node, usize, RawGraph);
         cuGraphChildGraphNodeGetGraph(Node, *mut RawGraph);
         cuGraphConditionalHandleCreate(*mut u64, RawGraph, Context, u32, u32);
@@ -174,6 +177,7 @@ entry_points! {
         cuGraphExecKernelNodeSetParams(RawExec, Node, *const KernelParams);
         cuGraphExecMemsetNodeSetParams(RawExec, Node, *const MemsetParams, Context);
         cuGraphExecMemcpyNodeSetParams(RawExec, Node, *const MemcpyParams, Context);
+        cuGraphExecChildGraphNodeSetParams(RawExec, Node, RawGraph);
         cuGraphExecHostNodeSetParams(RawExec, Node, *const HostParams);
         cuGraphHostNodeSetParams(Node, *const HostParams);
         cuDeviceGraphMemTrim(c_int);

@@ -15,7 +15,7 @@
 //!   parameters of nodes; `read`: the parameters of nodes that were added;
 //! - `capture`: stream captures; `buffers`: conversions from and to cudarc's types; `aside`: buffers dropped
 //!   while their stream is capturing; `runtime_context`: the runtime's own cudarc context object; `collective`:
-//!   descriptions of collectives; `any_bits`: element types without invalid bits; `pointer`: element types of
+//!   descriptions of collectives; `children`: replacements of child graphs; `any_bits`: element types without invalid bits; `pointer`: element types of
 //!   tables of pointers;
 //! - `managed`: managed memory and its elements on the host;
 //! - `multicast`: multicast objects, physical memory, and mappings of both;
@@ -28,6 +28,7 @@ mod any_bits;
 mod aside;
 mod buffers;
 mod capture;
+mod children;
 mod collective;
 mod entry;
 mod failure;
@@ -57,6 +58,7 @@ pub use capture::{
     CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
     during_capture,
 };
+pub use children::GraphShape;
 pub use collective::{
     Collective, CollectiveDifference, CollectiveSequence, CommunicatorFault, Interleaving, LibraryError,
     LocalRanks,

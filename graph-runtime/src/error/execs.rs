@@ -33,6 +33,24 @@ pub enum SetterFault {
         /// The library call.
         call: Box<SourceLocation>,
     },
+    /// A size on which a library call in the body of a conditional depends, or a collective.
+    #[error(
+        "reaches {call}, whose nodes cannot be replaced: it is a collective, or in the body of a conditional"
+    )]
+    #[non_exhaustive]
+    KeptCall {
+        /// The library call.
+        call: Box<SourceLocation>,
+    },
+    /// A library call that captures other nodes for the new sizes than the exec has.
+    #[error("is a library call that captures other nodes or other kernels for these sizes")]
+    OtherNodes,
+    /// A library call whose nodes the driver does not update.
+    #[error(
+        "is a library call whose nodes the driver does not update: a kernel runs in clusters, or a node has graphs of \
+            its own"
+    )]
+    FixedNodes,
     /// A scalar on which the operand of a condition depends.
     #[error("moves the operand of {condition}, whose address is fixed")]
     #[non_exhaustive]
@@ -325,6 +343,7 @@ impl SetterFault {
                 SetterFault::RangeOfCall { call: at(user) }
             }
             Some(FixedReason::Address(user)) => SetterFault::OperandOfCondition { condition: at(user) },
+            Some(FixedReason::Captured(call)) => SetterFault::KeptCall { call: at(call) },
             Some(FixedReason::Rows(statement)) => SetterFault::Rows { statement: at(statement) },
             Some(FixedReason::Record) => SetterFault::RangeOfRecord,
             Some(FixedReason::Value) => SetterFault::ProvedOrder,

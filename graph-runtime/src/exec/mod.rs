@@ -3,7 +3,8 @@
 //! - `pipeline`: from bound arguments to a graph; `core`: the parts of a graph, and the steps from a plan to
 //!   an exec; `boxed_core`: keeps the drop of a `core` out of users' crates;
 //! - `graph`: the types that users and generated code see; `set`, `edit`, `part`: the setters; `prepared`: what
-//!   edits change; `sizes`, `size_ranges`: the scalars with `#[at_most(n)]`;
+//!   edits change; `sizes`, `size_ranges`: the scalars with `#[at_most(n)]`; `children`: library calls that they
+//!   reach;
 //! - `launch`, `in_flight`, `release`: a launch, the last launch, and the order of all later uses;
 //!   `counting`: the number of launches and the values that advance with it;
 //! - `profile`: times launches of the exec and of its serialised graph; `inspected`: reports and pictures;
@@ -17,6 +18,7 @@
 mod arena;
 mod bank;
 mod boxed_core;
+mod children;
 mod core;
 mod counting;
 mod edit;

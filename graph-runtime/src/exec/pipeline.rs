@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cudarc::driver::CudaContext;
-use cuweave_core::expand::ArgumentDescription;
+use cuweave_core::expand::{ArgumentDescription, ExpansionPoint, Expressions, StatementOrigin};
 use cuweave_core::flattened::{Flattened, SizedProgram};
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
@@ -97,6 +97,11 @@ fn give_sizes<A: GraphFn>(args: &mut A, sizes: &[SizeRange], values: &[u64]) -> 
     Ok(())
 }
 
+/// Returns the largest values of sizes.
+fn largest_of(sizes: &[SizeRange]) -> Vec<u64> {
+    sizes.iter().map(|size| size.most).collect()
+}
+
 /// Returns the hints of bound buffers, each with the buffer's index.
 pub(super) fn hints_of<A: GraphFn>(args: &A) -> Vec<(usize, Vec<RangedHint>)> {
     let mut visitor = HintVisitor::default();
@@ -131,10 +136,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
         sizes = size_ranges(body)?;
         Ok(())
     })?;
-    let most: Vec<u64> = sizes.iter().map(|size| size.most).collect();
-    args.give_sizes(&sizes, &most)?;
-    let SizedProgram { flat, dims, symbols } = expand(driver, ctx, &*args)?;
-    check_sizes(&flat, &sizes)?;
+    args.give_sizes(&sizes, &largest_of(&sizes))?;
+    let mut expanded = expand(driver, ctx, &*args)?;
+    check_sizes(&expanded.flat, &sizes)?;
+    plan_scratch(&mut expanded, args, &sizes)?;
+    let SizedProgram { flat, dims, symbols } = expanded;
     let program = flat.checked.program();
 
     check_devices(program, &dims, contexts.len())?;
@@ -266,6 +272,56 @@ fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn BuildArguments) -> Resu
     built.ok_or_else(|| PlanFault::NoBody.into())
 }
 
+/// Plans the workspaces of library calls that sizes reach: each for the largest of its lengths for the powers of two and
+/// the largest values of these sizes.
+fn plan_scratch(
+    SizedProgram { flat, dims, .. }: &mut SizedProgram,
+    args: &mut dyn BuildArguments,
+    sizes: &[SizeRange],
+) -> Result<()> {
+    let (mut lengths, mut reaching) = (Vec::new(), BTreeSet::new());
+    for call in flat.instances.ids().filter(|&id| !sizes.is_empty() && flat.is_captured(id)) {
+        let of = flat.sizes_of_call(call);
+        if !of.is_empty() {
+            lengths.extend(flat.scratch_lengths(call).into_iter().map(|lengths| (call, lengths)));
+            reaching.extend(of);
+        }
+    }
+    if lengths.is_empty() {
+        return Ok(());
+    }
+    let mut samples = vec![Vec::new()];
+    for size in sizes {
+        let values = if reaching.contains(&size.scalar) { size.samples() } else { vec![size.clone()] };
+        let with = |before: &Vec<SizeRange>| {
+            let before = before.clone();
+            values.iter().map(move |value| [&before[..], std::slice::from_ref(value)].concat())
+        };
+        samples = samples.iter().flat_map(with).collect();
+    }
+    let mut largest: Vec<u64> = lengths.iter().map(|&(_, (planned, _))| dims[planned]).collect();
+    for sample in samples {
+        args.give_sizes(&sample, &largest_of(&sample))?;
+        args.with_body(&mut |body| {
+            let mut evaluator = BodyEvaluator::new(body);
+            for ((call, (_, declared)), largest) in lengths.iter().zip(&mut largest) {
+                let StatementOrigin { frame, loop_values, .. } = &flat.instances[*call];
+                let at = ExpansionPoint { frames: &flat.frames, frame: *frame, loop_values };
+                *largest = evaluator.value(at, *declared, &mut |_| None)?.max(*largest);
+            }
+            Ok(())
+        })?;
+    }
+    args.give_sizes(sizes, &largest_of(sizes))?;
+    for ((_, (planned, _)), largest) in lengths.into_iter().zip(largest) {
+        if dims[planned] != largest {
+            dims[planned] = largest;
+            Arc::make_mut(flat).sizes[planned] = largest;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the kernel names of a program's launches: sorted, unique, without the functions around them.
 fn launched_kernels(program: &Program) -> Vec<String> {
     let launches =
@@ -307,14 +363,14 @@ fn empty_at_zero(
     if zero().next().is_none() {
         return Ok(found);
     }
-    let values = |of: fn(&SizeRange) -> u64| sizes.iter().map(of).collect::<Vec<u64>>();
-    args.give_sizes(sizes, &values(|size| if size.least == 0 { 0 } else { size.most }))?;
+    let values = sizes.iter().map(|size| if size.least == 0 { 0 } else { size.most });
+    args.give_sizes(sizes, &values.collect::<Vec<u64>>())?;
     let scalars: Vec<ScalarId> = zero().map(|size| size.scalar).collect();
     args.with_body(&mut |body| {
         found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
         Ok(())
     })?;
-    args.give_sizes(sizes, &values(|size| size.most))?;
+    args.give_sizes(sizes, &largest_of(sizes))?;
     Ok(found)
 }
 
@@ -349,8 +405,7 @@ fn sample(
             samples.push(SizeSample { rises, records, words });
         }
     }
-    let most: Vec<u64> = sizes.iter().map(|size| size.most).collect();
-    args.give_sizes(sizes, &most)?;
+    args.give_sizes(sizes, &largest_of(sizes))?;
     Ok(samples)
 }
 
@@ -372,8 +427,8 @@ fn check_smallest(
     let program = flat.checked.program();
     let is_launch = |id: &&StatementId| program.statements[**id].kind == StatementKind::Launch(());
     let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
-    let values = |of: fn(&SizeRange) -> u64| sizes.iter().map(of).collect::<Vec<u64>>();
-    args.give_sizes(sizes, &values(|size| size.least.max(1)))?;
+    let least: Vec<u64> = sizes.iter().map(|size| size.least.max(1)).collect();
+    args.give_sizes(sizes, &least)?;
     let checked = args.with_body(&mut |body| {
         let dims = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?.dims;
         check_moved_ranges(&effects, flat, &dims, &empty.buffers)?;
@@ -381,7 +436,7 @@ fn check_smallest(
         let mut evaluation = Evaluation::new(program, &dims, limits, modules, empty, count, Vec::new());
         evaluation.statements(flat, body, &launches)
     });
-    args.give_sizes(sizes, &values(|size| size.most))?;
+    args.give_sizes(sizes, &largest_of(sizes))?;
     checked.map_err(|error| {
         let value = |size: &SizeRange| format!("`{}` = {}", size.at.name, size.least.max(1));
         let values: Vec<String> = sizes.iter().map(value).collect();

@@ -129,7 +129,13 @@ impl Core {
         let SetterEffects { evaluated, follow, .. } = &*effects;
         self.move_bounds(body, edit, &effects, shift)?;
         let (records, unproved) = self.evaluate(body, evaluated)?;
-        self.replace_records(evaluated, follow, records, shift)?;
+        let calls = evaluated.iter().chain(follow).copied();
+        let mut changed = self.built.changed_calls(&self.definition, body, calls)?;
+        self.replace_children(&mut changed)?;
+        if let Err(error) = self.replace_records(evaluated, follow, records, shift) {
+            self.restore_children(&mut changed);
+            return Err(error);
+        }
         self.built.state.record_unproved(evaluated, unproved);
         if self.built.state.hosts.has_statements() {
             annotate::update_host_accesses(&self.built.annotated(&self.definition));

@@ -96,6 +96,15 @@ impl SizeRange {
         }
     }
 
+    /// Returns ranges whose largest values are the powers of two in the range, and its ends.
+    pub fn samples(&self) -> Vec<SizeRange> {
+        let least = self.least.max(1);
+        let powers =
+            (0..u64::BITS).map(|bit| 1 << bit).filter(|power| (least + 1..self.most).contains(power));
+        let ends = std::iter::once(least).chain(powers).chain([self.most]);
+        ends.map(|most| SizeRange { most, ..self.clone() }).collect()
+    }
+
     #[cold]
     pub fn out_of_range(&self, value: u64) -> Error {
         Error::Range {

@@ -51,16 +51,14 @@ impl<A: GraphFn> ExecCore<A> {
         if self.core.begun || !self.core.is_instantiated() {
             return Ok(());
         }
-        self.core.begun = true;
         let sizes: Vec<SizeRange> =
             self.core.sizes.iter().filter(|size| size.value != size.most).cloned().collect();
-        if sizes.is_empty() {
-            return Ok(());
-        }
         let mut edit = self.edit();
         for size in sizes {
             edit.replace_size(size.scalar, size.value)?;
         }
-        edit.apply()
+        edit.apply()?;
+        self.core.begun = true;
+        Ok(())
     }
 }

@@ -45,6 +45,7 @@ impl ArgumentFacts {
         ArgumentFacts {
             names: arguments.iter().map(named).collect(),
             roots: arguments.iter().filter(|argument| has_aggregates(&argument.kind)).map(named).collect(),
+            scalar_numbers: signature.numbered().map(|argument| (argument.name(), argument.number)).collect(),
             ..ArgumentFacts::default()
         }
     }

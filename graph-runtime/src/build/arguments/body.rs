@@ -70,9 +70,19 @@ pub trait Sets<const I: usize> {}
 #[diagnostic::on_unimplemented(
     message = "argument {I} of `{Self}` takes no size",
     label = "the graph is built for one value of it",
-    note = "a size reaches values and lengths that rise with it, and no loops, choices, indices or library calls"
+    note = "a size reaches values and lengths that rise with it, and no loops, choices, indices or collectives"
 )]
 pub trait Rises<const I: usize, Of = ()> {}
+
+/// Implemented by the item of a graph function if a caller may pass any value as parameter `I` that a size changes.
+#[diagnostic::on_unimplemented(
+    message = "argument {I} of `{Self}` takes no value that does not rise with a size",
+    label = "the graph is built for one value of it, or for values that rise with a size",
+    note = "give it a scalar of its own, with its own `#[at_most(..)]`"
+)]
+pub trait Takes<const I: usize> {}
+
+impl<const I: usize, T: Sets<I>> Takes<I> for T {}
 
 impl<const I: usize> Sets<I> for AnyArgument {}
 

@@ -17,7 +17,7 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cuweave_core::index::size;
-use cuweave_core::ir::{Mode, StatementId};
+use cuweave_core::ir::{Buffer, Mode, StatementId};
 use cuweave_core::table::TableHandle;
 
 use crate::bind::ResourceHandle;
@@ -37,6 +37,8 @@ pub(crate) struct CapturedNodes {
     pub nodes: Vec<Node>,
     /// The number of `nodes` that are inside child graphs.
     pub inner: usize,
+    /// True if a captured kernel begins before one that it depends on has ended.
+    pub has_programmatic_edges: bool,
     /// True if the frontier is a single kernel node of the call, so that its outgoing edges may be
     /// programmatic.
     pub ends_in_kernel: bool,
@@ -89,10 +91,13 @@ impl CallCapture<'_> {
             text: self.parameter(index),
             fault,
         })?;
-        if now != planned {
-            return Err(self.error(CallFault::Resized { parameter: self.parameter(index), planned, now }));
+        // Scratch was planned for the largest sizes.
+        let fits = now == planned || now < planned && self.is_scratch(index);
+        match fits {
+            true if now == 0 => Ok(CallBuffer::new(self.stream, 0, 0)),
+            true => Ok(CallBuffer::new(self.stream, address, now)),
+            false => Err(self.error(CallFault::Resized { parameter: self.parameter(index), planned, now })),
         }
-        Ok(CallBuffer::new(self.stream, address, planned))
     }
 
     /// Borrows a resource for the call.
@@ -277,6 +282,7 @@ impl CallCapture<'_> {
         if reached != before {
             return Err(self.error(CallFault::Detached));
         }
+        captured.has_programmatic_edges = !sources.is_empty();
         captured.frontier.extend(sources);
         captured.frontier.sort_unstable();
         captured.frontier.dedup();
@@ -305,9 +311,16 @@ impl CallCapture<'_> {
 
     /// Returns the name of a buffer or a scratch of the callee.
     fn parameter(&self, index: u32) -> String {
-        let statement = self.callee.capture().map(|at| &self.callee.program.statements[at]);
-        let access = statement.and_then(|statement| statement.accesses.get(size(index)));
-        access.map_or_else(String::new, |access| self.callee.program.buffers[access.buffer].name.to_string())
+        self.declared(index).map_or_else(String::new, |buffer| buffer.name.to_string())
+    }
+
+    fn is_scratch(&self, index: u32) -> bool {
+        self.declared(index).is_some_and(|buffer| buffer.origin.is_owned())
+    }
+
+    fn declared(&self, index: u32) -> Option<&Buffer> {
+        let access = self.callee.program.statements[self.callee.capture()?].accesses.get(size(index))?;
+        Some(&self.callee.program.buffers[access.buffer])
     }
 
     fn error(&self, fault: CallFault) -> Error {

@@ -1,66 +1,167 @@
 //! Captures the nodes of library calls while a graph's other nodes are added: prepares the [`CallCapture`] of a
 //! call, runs its body, and checks afterwards that no captured node is left over.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use cuweave_core::ir::{Device, StatementId, StatementKind};
 use cuweave_core::operation::{Operation, OperationId, OperationKind};
 
-use crate::build::arguments::body::enter;
+use crate::build::arguments::body::{Body, enter};
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
 use crate::cuda::{CaptureStream, Collective, ElementRange, Node, Outcome, RawGraph};
-use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation};
+use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation, at_statement};
 use crate::statements::EmissionContext;
 use crate::token::Token;
 use cuweave_core::flattened::Flattened;
 
 use super::capture::{CallCapture, CapturedNodes};
+use super::children::{CapturedChild, OwnedGraph, SizeValues, SizedCall, add_captured};
 
 /// Captures the nodes of a library call. If a failure makes the graph unusable, clears the builder's handle of
-/// it.
+/// it. A call that sizes reach is captured by itself, and becomes a child graph.
 pub(crate) fn capture(
     builder: &mut GraphBuilder<'_>,
     operation: &Operation,
     after: &[Node],
 ) -> Result<CapturedNodes> {
-    let statement = operation.sources[0];
-    let at = builder.at(operation);
-    let definition = &builder.definition;
-    let (driver, context) = (definition.driver, definition.context_of(operation.device));
-    driver.enter(context).map_err(|failure| builder.failed(operation, failure))?;
-    let (flat, body) = (definition.flat.clone(), builder.body);
-    let frame = flat.instances[statement].frame;
-    let callee = flat.frames[frame].table.clone();
-    let memory = memory(&flat, &builder.built.emission(&flat, &definition.dims), statement);
-    let (in_body, graph) = (builder.body_name(operation), builder.into);
-    let stream = capture_stream(builder, operation.device);
-    let stream = stream.map_err(|failure| Error::driver(failure, Some(at.clone())))?;
-    let mut capture = CallCapture {
-        driver,
-        context,
-        graph,
-        in_body,
-        after,
-        stream,
-        callee,
-        memory,
-        captured: None,
-        graph_unusable: false,
-        describes: false,
-        described: None,
-        at,
-    };
-    let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
-    let CallCapture { captured, graph_unusable, at, .. } = capture;
-    if graph_unusable {
+    let call = operation.sources[0];
+    if !builder.definition.flat.sizes_of_call(call).is_empty() {
+        return capture_sized(builder, call, after);
+    }
+    let (at, in_body) = (builder.at(operation), builder.body_name(operation));
+    let failed = |failure| Error::driver(failure, Some(at.clone()));
+    let GraphBuilder { definition, built, body, streams, into, .. } = builder;
+    let stream = stream_of(streams, definition, operation.device).map_err(failed)?;
+    let run = BodyRun { call, at, graph: *into, after, in_body, describes: false };
+    let done = run.run(definition, built, *body, stream)?;
+    if done.graph_unusable {
         builder.built.handle.graph = RawGraph::NONE;
         builder.streams.clear();
     }
-    let returns = |reason| Error::Config { at: at.clone(), reason };
-    done.unwrap_or_else(|| Err(returns(ConfigFault::ArgumentReturns)))?;
-    captured.ok_or_else(|| returns(ConfigFault::ReturnsBeforeCall))
+    done.captured()
+}
+
+/// Captures a library call that sizes reach, and adds its graph as a child graph.
+fn capture_sized(builder: &mut GraphBuilder<'_>, call: StatementId, after: &[Node]) -> Result<CapturedNodes> {
+    let GraphBuilder { definition, built, body, streams, into, .. } = builder;
+    let sizes = definition.flat.sizes_of_call(call);
+    let values = SizeValues::new(definition, *body)?.of(&sizes);
+    let graph = capture_alone(definition, built, *body, streams, call)?;
+    let at = at_statement(definition.program(), call);
+    let failed = |failure| Error::driver(failure, Some(at.clone()));
+    let shape = definition.driver.shape_of(graph.graph).map_err(failed)?;
+    let captured = add_captured(*into, after.to_vec(), &graph).map_err(failed)?;
+    let node = captured.nodes.first().copied().unwrap_or(Node::NONE);
+    let sized = SizedCall::new(sizes, shape, node, CapturedChild { values, graph });
+    built.handle.children.insert(call, sized);
+    Ok(captured)
+}
+
+/// Captures a library call into a graph of its own.
+pub(super) fn capture_alone(
+    definition: &Definition,
+    built: &BuiltGraph,
+    body: &dyn Body,
+    streams: &mut BTreeMap<Device, CaptureStream>,
+    call: StatementId,
+) -> Result<OwnedGraph> {
+    let (driver, device) = (definition.driver, definition.program().statements[call].device);
+    let at = at_statement(definition.program(), call);
+    let failed = |failure| Error::driver(failure, Some(at.clone()));
+    let stream = stream_of(streams, definition, device).map_err(failed)?;
+    let graph = driver.create_graph().map_err(failed)?;
+    let mut graph = OwnedGraph { driver, ctx: definition.contexts[device].clone(), graph };
+    let run =
+        BodyRun { call, at: at.clone(), graph: graph.graph, after: &[], in_body: None, describes: false };
+    let done = run.run(definition, built, body, stream)?;
+    if done.graph_unusable {
+        graph.graph = RawGraph::NONE;
+        streams.clear();
+    }
+    let captured = done.captured()?;
+    if driver.node_count(graph.graph).map_err(failed)? != captured.nodes.len() {
+        return Err(Error::Call { at, fault: CallFault::Dangling });
+    }
+    if captured.has_programmatic_edges {
+        // A child graph might end before kernels that no later one waits for.
+        driver.add_empty(graph.graph, &captured.frontier).map_err(failed)?;
+    }
+    Ok(graph)
+}
+
+/// A run of the body of a library call.
+struct BodyRun<'r> {
+    call: StatementId,
+    at: Box<SourceLocation>,
+    /// The graph that its work is captured into, after these nodes.
+    graph: RawGraph,
+    after: &'r [Node],
+    /// The name of the conditional body whose graph this is.
+    in_body: Option<String>,
+    /// True if it only describes a collective.
+    describes: bool,
+}
+
+/// The outcome of a run.
+struct FinishedRun {
+    done: Option<Result<()>>,
+    captured: Option<CapturedNodes>,
+    described: Option<Collective>,
+    graph_unusable: bool,
+    at: Box<SourceLocation>,
+}
+
+impl BodyRun<'_> {
+    fn run(
+        self,
+        definition: &Definition,
+        built: &BuiltGraph,
+        body: &dyn Body,
+        stream: &mut CaptureStream,
+    ) -> Result<FinishedRun> {
+        let BodyRun { call, at, graph, after, in_body, describes } = self;
+        let (driver, flat) = (definition.driver, &definition.flat);
+        let context = definition.context_of(definition.program().statements[call].device);
+        driver.enter(context).map_err(|failure| Error::driver(failure, Some(at.clone())))?;
+        let frame = flat.instances[call].frame;
+        let mut capture = CallCapture {
+            driver,
+            context,
+            graph,
+            in_body,
+            after,
+            stream,
+            callee: flat.frames[frame].table.clone(),
+            memory: memory(flat, &built.emission(flat, &definition.dims), call),
+            captured: None,
+            graph_unusable: false,
+            describes,
+            described: None,
+            at,
+        };
+        let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
+        let CallCapture { captured, described, graph_unusable, at, .. } = capture;
+        Ok(FinishedRun { done, captured, described, graph_unusable, at })
+    }
+}
+
+impl FinishedRun {
+    /// Returns the captured nodes.
+    fn captured(self) -> Result<CapturedNodes> {
+        let returns = |reason| Error::Config { at: self.at.clone(), reason };
+        self.done.unwrap_or_else(|| Err(returns(ConfigFault::ArgumentReturns)))?;
+        self.captured.ok_or_else(|| returns(ConfigFault::ReturnsBeforeCall))
+    }
+
+    /// Returns the described collective.
+    fn described(self) -> Result<Collective> {
+        let returns = || Error::Config { at: self.at.clone(), reason: ConfigFault::ArgumentReturns };
+        self.done.unwrap_or_else(|| Err(returns()))?;
+        self.described.ok_or_else(returns)
+    }
 }
 
 /// Returns the capturing stream of a device. Creates it on first use.
@@ -68,8 +169,15 @@ pub(crate) fn capture_stream<'s>(
     builder: &'s mut GraphBuilder<'_>,
     device: Device,
 ) -> Outcome<&'s mut CaptureStream> {
-    let definition = &builder.definition;
-    Ok(match builder.streams.entry(device) {
+    stream_of(&mut builder.streams, builder.definition, device)
+}
+
+fn stream_of<'s>(
+    streams: &'s mut BTreeMap<Device, CaptureStream>,
+    definition: &Definition,
+    device: Device,
+) -> Outcome<&'s mut CaptureStream> {
+    Ok(match streams.entry(device) {
         Entry::Occupied(stream) => stream.into_mut(),
         Entry::Vacant(none) => {
             let ctx = &definition.contexts[device];
@@ -87,35 +195,11 @@ pub(crate) fn describe(
     at: &SourceLocation,
 ) -> Result<Collective> {
     let at = Box::new(at.clone());
-    let failed = |failure| Error::driver(failure, Some(at.clone()));
-    let definition = &builder.definition;
-    let (driver, context) = (definition.driver, definition.context_of(device));
-    driver.enter(context).map_err(failed)?;
-    let (flat, body) = (definition.flat.clone(), builder.body);
-    let frame = flat.instances[statement].frame;
-    let memory = memory(&flat, &builder.built.emission(&flat, &definition.dims), statement);
-    let graph = builder.into;
-    let stream = capture_stream(builder, device).map_err(failed)?;
-    let mut capture = CallCapture {
-        driver,
-        context,
-        graph,
-        in_body: None,
-        after: &[],
-        stream,
-        callee: flat.frames[frame].table.clone(),
-        memory,
-        captured: None,
-        graph_unusable: false,
-        describes: true,
-        described: None,
-        at: at.clone(),
-    };
-    let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
-    let described = capture.described;
-    let returns = || Error::Config { at: at.clone(), reason: ConfigFault::ArgumentReturns };
-    done.unwrap_or_else(|| Err(returns()))?;
-    described.ok_or_else(returns)
+    let GraphBuilder { definition, built, body, streams, into, .. } = builder;
+    let stream =
+        stream_of(streams, definition, device).map_err(|failure| Error::driver(failure, Some(at.clone())))?;
+    let run = BodyRun { call: statement, at, graph: *into, after: &[], in_body: None, describes: true };
+    run.run(definition, built, *body, stream)?.described()
 }
 
 /// Checks that a graph with library calls has only nodes that were added or were reached from the frontiers of

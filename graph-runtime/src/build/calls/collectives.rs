@@ -15,7 +15,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use cudarc::driver::CudaContext;
 use cuweave_core::index::Index;
 use cuweave_core::ir::{Device, Program, StatementId};
 use cuweave_core::operation::{Operation, OperationId};
@@ -24,14 +23,15 @@ use cuweave_core::scopes::Scopes;
 
 use crate::build::graph::builder::GraphBuilder;
 use crate::cuda::{
-    Collective, CollectiveDifference, CollectiveSequence, Context, Driver, Failure, Interleaving, LocalRanks,
-    Node, Outcome, RawGraph, Stream, during_capture, record,
+    Collective, CollectiveDifference, CollectiveSequence, Context, Failure, Interleaving, LocalRanks, Node,
+    Stream, during_capture,
 };
 use crate::error::{CallFault, Error, PlanFault, Result, SourceLocation, at_statement};
 
 use super::agreed::{AgreedCollectives, ReachedCollective};
 use super::capture::CapturedNodes;
 use super::captured::{capture_stream, describe};
+use super::children::{OwnedGraph, add_captured};
 use super::collective_order::CollectiveOrder;
 use super::order::CollectiveEntry;
 
@@ -278,8 +278,7 @@ fn capture_group(
     let graphs: Vec<OwnedGraph> = graphs.into_iter().collect::<Result<_>>()?;
     let mut captured = Vec::new();
     for (CapturingRank { operation, after, at, .. }, graph) in ranks.into_iter().zip(graphs) {
-        let added =
-            add_captured(driver, builder.into, after, &graph).map_err(|failure| failed(&at, failure))?;
+        let added = add_captured(builder.into, after, &graph).map_err(|failure| failed(&at, failure))?;
         captured.push((operation, added));
     }
     Ok(captured)
@@ -302,23 +301,6 @@ fn end_rank(builder: &mut GraphBuilder<'_>, rank: &CapturingRank) -> Result<Owne
     let graph = ended.map_err(|failure| failed(&rank.at, failure))?;
     entered.map_err(|failure| failed(&rank.at, failure))?;
     Ok(graph)
-}
-
-/// Adds the graph that a rank has captured as a child-graph node. A collective of no elements captures nothing
-/// and gets no node.
-fn add_captured(
-    driver: &Driver,
-    into: RawGraph,
-    after: Vec<Node>,
-    graph: &OwnedGraph,
-) -> Outcome<CapturedNodes> {
-    if driver.node_count(graph.graph)? == 0 {
-        return Ok(CapturedNodes { frontier: after, ..CapturedNodes::default() });
-    }
-    let (node, inside) = driver.add_child(into, &after, graph.graph)?;
-    let inner = inside.len();
-    let nodes = std::iter::once(node).chain(inside).collect();
-    Ok(CapturedNodes { frontier: vec![node], nodes, inner, ends_in_kernel: false })
 }
 
 /// Enqueues the collectives of a group.
@@ -358,21 +340,6 @@ struct CapturingRank {
     /// The predecessors of its statement.
     after: Vec<Node>,
     at: Box<SourceLocation>,
-}
-
-/// The graph of a capture. Destroyed when dropped.
-struct OwnedGraph {
-    driver: &'static Driver,
-    ctx: Arc<CudaContext>,
-    graph: RawGraph,
-}
-
-impl Drop for OwnedGraph {
-    fn drop(&mut self) {
-        if let Err(failure) = self.driver.destroy_graph(self.graph) {
-            record(&self.ctx, failure);
-        }
-    }
 }
 
 fn failed(at: &SourceLocation, failure: Failure) -> Error {

@@ -16,7 +16,7 @@ pub(crate) struct AnnotatedGraph<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
     pub dims: &'n Vector<DimId, u64>,
-    /// The lengths of buffers that memory is planned for.
+    /// The lengths for the largest values of sizes, which memory is planned for.
     pub planned: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
     pub records: &'n Vector<StatementId, StatementRecord>,

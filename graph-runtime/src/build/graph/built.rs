@@ -53,6 +53,7 @@ impl BuiltGraph {
         self.handle.destroy_graph(definition.driver, &definition.ctx);
         self.handle.nodes.clear();
         self.handle.captured.clear();
+        self.handle.children.clear();
         self.state.follow(definition, &plan);
         self.plan = plan;
     }

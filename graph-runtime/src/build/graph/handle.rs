@@ -8,6 +8,7 @@ use cuweave_core::ir::StatementId;
 use cuweave_core::operation::OperationId;
 
 use crate::build::calls::capture::CapturedNodes;
+use crate::build::calls::children::SizedCall;
 use crate::cuda::{Driver, Node, Outcome, RawExec, RawGraph, record};
 
 /// The driver's graph, its exec and its nodes. The owner must destroy them.
@@ -18,6 +19,8 @@ pub(crate) struct GraphHandle {
     pub nodes: Vector<OperationId, Node>,
     /// The nodes of library calls and of conditional nodes.
     pub captured: BTreeMap<OperationId, CapturedNodes>,
+    /// The library calls that sizes reach.
+    pub children: BTreeMap<StatementId, SizedCall>,
     /// The graph of each conditional body, by its condition statement.
     pub bodies: BTreeMap<StatementId, RawGraph>,
     /// The number of conditional nodes.
@@ -32,6 +35,7 @@ impl GraphHandle {
             exec: RawExec::NONE,
             nodes: Vector::new(),
             captured: BTreeMap::new(),
+            children: BTreeMap::new(),
             bodies: BTreeMap::new(),
             conditions: 0,
         }

@@ -30,8 +30,10 @@ impl BuiltGraph {
                 Error::driver(failure, Some(at_statement(definition.program(), statement)))
             });
         }
-        // The condition itself has no setters. Setters of buffers in its body patch the body's nodes.
-        if self.state.records[statement].is_body_border() {
+        // The condition itself has no setters. Setters of buffers in its body patch the body's nodes. Library calls
+        // are captured again.
+        let record = &self.state.records[statement];
+        if record.is_body_border() || matches!(record, StatementKind::Capture(())) {
             return Ok(());
         }
         let mut scratch = std::mem::take(&mut self.state.scratch);

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
+use std::collections::BTreeSet;
 use std::ffi::{c_char, c_uint};
 
 use super::nodes::{any_op, context, copy_op, host_op, kernel_op, widen};
@@ -39,27 +40,32 @@ pub(super) fn update(
     exec::update_node(&mut state, exec, node, op)
 }
 
+/// Gives the nodes of a child graph the parameters of the nodes of a graph with the same kinds of nodes and edges.
 fn update_child(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) -> Result {
     let mut state = state();
     let inner = *state.exec(exec)?.shape.children.get(&node).ok_or(Status::INVALID_VALUE)?;
-    let pairs: Vec<(u64, u64)> = state
-        .definitions
-        .graph(inner)?
-        .nodes
-        .iter()
-        .copied()
-        .zip(state.definitions.graph(child)?.nodes.iter().copied())
-        .collect();
-    if state.definitions.graph(inner)?.nodes.len() != state.definitions.graph(child)?.nodes.len() {
-        return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
-    }
+    let [old, new] =
+        [inner, child].map(|graph| state.definitions.graph(graph).map(|graph| graph.nodes.clone()));
+    let (old, new) = (old?, new?);
+    let form = |nodes: &[u64], node: u64| -> Result<_> {
+        let node = state.definitions.node(node)?;
+        let before = node.dependencies.iter().map(|(before, data)| {
+            let before = nodes.iter().position(|other| other == before);
+            (before, data.from_port, data.to_port, data.kind)
+        });
+        let before: BTreeSet<_> = before.collect();
+        Ok((node.op.kind(), before))
+    };
     let mut work = Vec::new();
-    for (old, new) in pairs {
-        let op = state.definitions.node(new)?.op.clone();
-        if state.definitions.node(old)?.op.kind() != op.kind() || matches!(op, Operation::Child(_)) {
-            return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
-        }
-        work.push((old, op));
+    let mut alike = old.len() == new.len();
+    for (&at, &from) in old.iter().zip(&new) {
+        let op = state.definitions.node(from)?.op.clone();
+        alike &= form(&old, at)? == form(&new, from)? && !matches!(op, Operation::Child(_));
+        work.push((at, op));
+    }
+    if !alike {
+        let what = "a child graph with other nodes or edges than the one that was instantiated";
+        return Err(log::log_error(Status::GRAPH_EXEC_UPDATE_FAILURE, what));
     }
     work.into_iter().try_for_each(|(node, op)| exec::update_node(&mut state, exec, node, op))
 }
