@@ -49,3 +49,4 @@ mod structure;
 mod switches;
 mod training;
 mod turns;
+mod width;
