@@ -20,6 +20,8 @@ mod planning;
 mod shared_state;
 #[cfg(feature = "back")]
 mod target;
+#[cfg(feature = "back")]
+mod width;
 
 use std::collections::{BTreeMap, BTreeSet};
 

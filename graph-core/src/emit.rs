@@ -61,6 +61,7 @@ pub fn emit(
         elided: BTreeSet::new(),
         cut: None,
         serialized: 0,
+        narrowed: Vec::new(),
         overlapped: 0,
     };
     operations.index(program.statements.len());

@@ -83,12 +83,13 @@ pub fn expand<A: Answers>(
     let outputs = outputs?;
     let options = table.program.options;
     let budget = options.budget.map(|budget| expansion.dim(&mut scope, budget)).transpose()?;
+    let width = options.width.map(|width| expansion.dim(&mut scope, width)).transpose()?;
     let devices = options.devices.map(|devices| expansion.dim(&mut scope, devices)).transpose()?;
     let Expansion { flat, frames, .. } = expansion;
     let program = Program {
         name: table.program.name.clone(),
         file: table.program.file.clone(),
-        options: crate::ir::Options { budget, devices, ..options },
+        options: crate::ir::Options { budget, width, devices, ..options },
         dims: flat.texts,
         buffers: flat.buffers,
         statements: flat.statements,

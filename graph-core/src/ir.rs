@@ -118,6 +118,8 @@ pub struct Options {
     pub launches: Option<Launches>,
     /// The dimension (in bytes) of `budget = expr`.
     pub budget: Option<DimId>,
+    /// The dimension of `width = expr`: the maximum number of nodes side by side. `None` is the default.
+    pub width: Option<DimId>,
     /// The dimension of `devices = expr`. `None` for a single-device function.
     pub devices: Option<DimId>,
     /// True for a library call that is a collective: on each device, collectives run in program order.

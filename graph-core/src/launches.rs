@@ -209,6 +209,6 @@ pub fn explain(
 }
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -288,8 +288,11 @@ pub struct Operations {
     pub elided: BTreeSet<BufferId>,
     /// Why chains were cut, if they were.
     pub cut: Option<ChainCut>,
-    /// The number of branches that are serialised after another one in its lane.
+    /// The number of branches that are serialised after another one in its lane, with those of `narrowed`.
     pub serialized: usize,
+    /// The last statement of a branch and the first one of the next branch in its lane, where the lanes keep the width
+    /// within its bound.
+    pub narrowed: Vec<(StatementId, StatementId)>,
     /// The number of programmatic edges.
     pub overlapped: usize,
 }

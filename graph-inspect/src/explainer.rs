@@ -40,16 +40,29 @@ pub(super) struct DecisionExplainer<'g> {
 }
 
 impl DecisionExplainer<'_> {
-    /// Returns the entries. Empty if no launch decision was made for this graph.
+    /// Returns the entries.
     pub fn entries(&self) -> UnmergedEntries {
+        let mut entries = UnmergedEntries::default();
+        let lanes = [self.add_decisions(&mut entries), self.graph.operations.narrowed.clone()].concat();
+        let lanes = lanes.into_iter().map(|(after, at)| SerializedBranch {
+            at: self.at(at),
+            after: self.at(after),
+            times: 1,
+        });
+        entries.serialized_branches = merge_equal(lanes, |entry| &mut entry.times);
+        entries
+    }
+
+    /// Adds the entries of the launch decisions, if any were made for this graph. Returns the ends and begins of
+    /// branches that they put in sequence.
+    fn add_decisions(&self, entries: &mut UnmergedEntries) -> Vec<(StatementId, StatementId)> {
         let Decided { checked: Some(checked), backend_options, .. } = self.graph.decided else {
-            return UnmergedEntries::default();
+            return Vec::new();
         };
         if backend_options.launches.len() != self.graph.program.statements.len() {
-            return UnmergedEntries::default();
+            return Vec::new();
         }
         let Explanation { apart, unfused, lanes } = explain(checked, backend_options, self.graph.operations);
-        let mut entries = UnmergedEntries::default();
         if backend_options.allowed.fuse {
             let unfused = unfused.iter().filter_map(|pair| self.unfused(pair));
             entries.unfused = merge_equal(unfused, |entry| &mut entry.times);
@@ -61,13 +74,7 @@ impl DecisionExplainer<'_> {
         if backend_options.allowed.overlap {
             entries.full_edges = merge_equal(self.full_edges().into_iter(), |entry| &mut entry.times);
         }
-        let lanes = lanes.into_iter().map(|(after, at)| SerializedBranch {
-            at: self.at(at),
-            after: self.at(after),
-            times: 1,
-        });
-        entries.serialized_branches = merge_equal(lanes, |entry| &mut entry.times);
-        entries
+        lanes
     }
 
     fn at(&self, statement: StatementId) -> SourceLocation {

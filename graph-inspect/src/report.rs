@@ -113,7 +113,7 @@ pub struct Report {
     /// The number of programmatic edges, whose consumer may start before the producer has ended.
     pub overlapped: usize,
     /// The number of branches that were serialized after others of their lane, because running all of them
-    /// concurrently is slower.
+    /// concurrently is slower, or because of the width.
     pub serialized: usize,
     /// The launch changes that are allowed but were not possible, with the reasons. Sorted by text.
     pub left_alone: Vec<LeftAlone>,

@@ -52,3 +52,4 @@ mod structure;
 mod switches;
 mod training;
 mod turns;
+mod width;

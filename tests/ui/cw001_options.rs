@@ -14,6 +14,12 @@ fn upper() {}
 #[cuweave::graph(budget = "1 MiB")] //~ CW001
 fn text() {}
 
+#[cuweave::graph(width = "8")] //~ CW001
+fn quoted() {}
+
+#[cuweave::graph(width = 0)] //~ CW001
+fn nothing() {}
+
 #[cuweave::graph(order = "explicit", order = "inferred")] //~ CW001
 fn twice() {}
 

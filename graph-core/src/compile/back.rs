@@ -11,7 +11,7 @@ use std::fmt;
 use crate::check::Checked;
 use crate::emit;
 use crate::index::{Index, Vector, narrow};
-use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId};
+use crate::ir::{BufferId, Device, DimId, Memory, Origin, Program, StatementId, StatementKind};
 use crate::launches::{
     self, Allowed, Chain, Decision, Explanation, Launch, LaunchProblem, MergedNodes, NodeLaunch, Tuning,
     fusion,
@@ -27,6 +27,8 @@ use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint, MemoryBuffers};
 use crate::reach::Cycle;
 use crate::scopes::Scopes;
+
+use super::width::{self, WidthBound, WidthProblem};
 
 /// The default lowering of allocations.
 ///
@@ -274,7 +276,8 @@ pub fn explain(checked: &Checked, backend_options: &BackendOptions, operations: 
         MergedNodes { batches: operations.batches.as_slice(), chains: operations.chains.as_slice() };
     let problem = backend_options.problem(checked.program(), &edges);
     // The order of an existing plan has no cycle.
-    launches::explain(problem, emitted, operations.serialized).unwrap_or_default()
+    let serialized = operations.serialized - operations.narrowed.len();
+    launches::explain(problem, emitted, serialized).unwrap_or_default()
 }
 
 /// Returns the planned bytes of the temporaries.
@@ -344,6 +347,21 @@ fn plan_decision(
     let mut edges = fusion::contracted(program, &decision.chains, all);
     let elided = ElidedBuffers { buffers: &backend_options.elided, chains: &decision.chains };
     let (mut placed, mut without) = elided.place(program, &edges)?;
+    let narrowed = match width_bound(program, dims, backend_options) {
+        None => Vec::new(),
+        Some(bound) => width::serialized(&WidthProblem {
+            program,
+            reach: &placed.reach,
+            decision: &decision,
+            launches: &backend_options.launches,
+            tuning: &backend_options.tuning,
+            bound,
+        }),
+    };
+    if !narrowed.is_empty() {
+        edges = with_order(program, &decision, edges, &narrowed);
+        (placed, without) = elided.place(program, &edges)?;
+    }
     let keeps = backend_options.budgeted && !backend_options.whole;
     let budgeted = match program.options.budget {
         Some(budget) if keeps => Some(within_budget(program, dims, &placed, dims[budget])?),
@@ -351,9 +369,7 @@ fn plan_decision(
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
-        edges.extend(&added.edges);
-        edges.extend(launches::batch::completed(&decision.batches, &added.edges));
-        edges = fusion::contracted(program, &decision.chains, edges);
+        edges = with_order(program, &decision, edges, &added.edges);
         (placed, without) = elided.place(program, &edges)?;
     }
     let memory = backend_options.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
@@ -385,7 +401,8 @@ fn plan_decision(
     operations.targets = AccessTargets::new(program, dims);
     operations.budget = budgeted;
     operations.elided = without;
-    operations.serialized = decision.lanes.len();
+    operations.serialized = decision.lanes.len() + narrowed.len();
+    operations.narrowed = narrowed;
     if backend_options.allowed.overlap {
         let launch = |id: StatementId| backend_options.launches.get(id).and_then(Option::as_ref);
         let chains = std::mem::take(&mut operations.chains);
@@ -401,6 +418,34 @@ fn plan_decision(
         operations.chains = chains;
     }
     Ok(operations)
+}
+
+/// Returns the bound of the width of a program. `None` if any width is allowed.
+fn width_bound(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    backend_options: &BackendOptions,
+) -> Option<WidthBound> {
+    let several = program.devices() > 1;
+    let calls = || program.statements.iter().any(|statement| statement.kind == StatementKind::Capture(()));
+    match program.options.width {
+        // Collectives of several devices wait for each other, which the order does not show.
+        Some(_) if several && calls() => None,
+        Some(width) => Some(WidthBound::Given(usize::try_from(dims[width]).unwrap_or(usize::MAX).max(1))),
+        // Other devices would wait longer for the branches.
+        None => (backend_options.allowed.lanes && !several).then_some(WidthBound::WithoutGain),
+    }
+}
+
+/// Adds edges to an order, between all members of the nodes that they join.
+fn with_order(
+    program: &Program,
+    decision: &Decision,
+    mut edges: Vec<(StatementId, StatementId)>,
+    added: &[(StatementId, StatementId)],
+) -> Vec<(StatementId, StatementId)> {
+    edges.extend(launches::batch::completed(&decision.batches, added));
+    fusion::contracted(program, &decision.chains, edges)
 }
 
 /// Returns the cost of each statement for the critical path of a budget: 0 for memory statements, else 1.

@@ -206,7 +206,8 @@ impl Symbols {
             fixed::add(&mut found, scalars, FixedReason::Structure);
         }
         let mut moved_by = |dim: DimId, reason| fixed::add(&mut found, of_dim(dim), reason);
-        program.options.budget.into_iter().for_each(|dim| moved_by(dim, FixedReason::Structure));
+        let options = [program.options.budget, program.options.width];
+        options.into_iter().flatten().for_each(|dim| moved_by(dim, FixedReason::Structure));
         // The driver changes neither the rows nor the place of a pitched copy or fill.
         for (id, statement) in program.statements.enumerate() {
             for (access, rows) in statement.accesses.iter().filter_map(|access| Some((access, access.rows?)))

@@ -209,18 +209,15 @@ pub(super) fn edges(draft: &ReducedProblem<'_>, batches: &[Batch]) -> Vec<(State
     edges
 }
 
-/// Returns the edges that keep each batch one node after `edges` are added. An edge from a successor of one member
-/// to another member closes a cycle with them.
+/// Returns `edges` between all members of the batches that they join, which keeps each batch one node. An edge from a
+/// successor of one member to another member closes a cycle with them.
 pub fn completed(batches: &[Batch], edges: &[(StatementId, StatementId)]) -> Vec<(StatementId, StatementId)> {
     let of = by_member(batches);
+    let members = |id: &StatementId| of.get(id).map_or(vec![*id], |batch| batch.members.clone());
     let mut added = Vec::new();
     for (from, to) in edges {
-        if let Some(batch) = of.get(from) {
-            added.extend(batch.members.iter().map(|&member| (member, *to)));
-        }
-        if let Some(batch) = of.get(to) {
-            added.extend(batch.members.iter().map(|&member| (*from, member)));
-        }
+        let to = members(to);
+        added.extend(members(from).into_iter().flat_map(|from| to.iter().map(move |&to| (from, to))));
     }
     added
 }

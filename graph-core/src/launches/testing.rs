@@ -3,7 +3,7 @@
 use crate::ir::{Device, Options, Program, Statement, StatementKind};
 
 /// Returns a program of `count` launches without accesses.
-pub(super) fn program(count: usize) -> Program {
+pub(crate) fn program(count: usize) -> Program {
     let statement = Statement {
         name: "k".into(),
         line: 1,

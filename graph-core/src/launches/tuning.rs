@@ -31,6 +31,14 @@ impl Waves {
     }
 }
 
+/// The maximum number of kernels that a device runs at once (CUDA C++ Programming Guide, "maximum number of resident
+/// grids per device").
+pub const MAX_CONCURRENT: usize = 128;
+
+/// The number of branches side by side for which the driver takes 2.5 MiB. For 9.0, more gain nothing if their kernels
+/// are small and short: see [`Lanes`].
+pub const FEW_BRANCHES: usize = 19;
+
 /// More waves than any grid has.
 const ABOVE_ALL_GRIDS: Waves = Waves(u64::MAX, 1);
 
@@ -386,6 +394,21 @@ impl Tuning {
         match short && branches >= lanes.least {
             true => Some(branches.div_ceil((branches / lanes.short.max(1)).max(2))),
             false => (branches >= lanes.crowd * lanes.count).then_some(lanes.count),
+        }
+    }
+
+    /// Returns the number of branches side by side beyond which more gain less than a hundredth of the time, for
+    /// branches with such a kernel. Small kernels that are not short may run long, so they gain until they fill the
+    /// device.
+    pub fn concurrent(&self, launch: NodeLaunch, is_short: bool) -> usize {
+        let is_small = self.lanes.is_some_and(|lanes| lanes.kernel.hold(launch.blocks, launch.wave));
+        match (is_small, is_short) {
+            (false, _) => MAX_CONCURRENT,
+            (true, true) => FEW_BRANCHES,
+            (true, false) => {
+                let fill = 1_000_000u64.div_ceil(launch.blocks.millionths(launch.wave).max(1));
+                usize::try_from(fill).unwrap_or(MAX_CONCURRENT).clamp(FEW_BRANCHES, MAX_CONCURRENT)
+            }
         }
     }
 

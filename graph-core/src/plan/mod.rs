@@ -52,4 +52,4 @@ pub use placement::place_all;
 pub use planning::{MemoryPlan, plan};
 pub(crate) use problem::room;
 pub use problem::{Bound, Effort, MAX_TOTAL_BYTES, Offsets, PlanError, Problem};
-pub use width::width;
+pub use width::{exact_width, width};

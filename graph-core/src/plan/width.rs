@@ -18,8 +18,14 @@ const MAX_EXACT: usize = 10_000;
 /// O(nodes + edges) above 10,000 nodes and edges. Below, a maximum flow.
 #[must_use]
 pub fn width(preds: &Vector<Node, Vec<Node>>) -> usize {
+    exact_width(preds).unwrap_or_else(|| widest_layer(preds))
+}
+
+/// Returns the width of an order like [`width`]. `None` above 10,000 nodes and edges.
+#[must_use]
+pub fn exact_width(preds: &Vector<Node, Vec<Node>>) -> Option<usize> {
     let edges: usize = preds.iter().map(Vec::len).sum();
-    if preds.len() + edges > MAX_EXACT { widest_layer(preds) } else { exact(preds) }
+    (preds.len() + edges <= MAX_EXACT).then(|| exact(preds))
 }
 
 /// Returns the width. By Dilworth's theorem it is the number of nodes minus a maximum flow, in which each unit joins

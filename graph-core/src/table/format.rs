@@ -75,7 +75,7 @@ pub fn encode(printed: &PrintedFunction<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        let Options { order, memory, launches, budget, devices, collective, check, line } = options;
+        let Options { order, memory, launches, budget, width, devices, collective, check, line } = options;
         self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
@@ -94,6 +94,7 @@ impl<'p> Writer<'p> {
             Some(Launches::Fused) => 4,
         });
         self.ids(budget.as_slice());
+        self.ids(width.as_slice());
         self.ids(devices.as_slice());
         self.number(u32::from(*collective));
         self.number(u32::from(*check));
@@ -274,10 +275,11 @@ impl Reader {
             4 => Some(Launches::Fused),
             _ => return None,
         };
-        let (budget, devices): (Vec<DimId>, Vec<DimId>) = (self.ids()?, self.ids()?);
-        let (budget, devices) = (budget.first().copied(), devices.first().copied());
+        let mut dim = || Some(self.ids::<DimId>()?.first().copied());
+        let (budget, width, devices) = (dim()?, dim()?, dim()?);
         let (collective, check) = (self.number()? != 0, self.number()? != 0);
-        Some(Options { order, memory, launches, budget, devices, collective, check, line: self.number()? })
+        let line = self.number()?;
+        Some(Options { order, memory, launches, budget, width, devices, collective, check, line })
     }
 
     fn op(&mut self) -> Option<BoundOp> {

@@ -61,6 +61,7 @@ fn program() -> Program {
             memory: Some(Memory::Owned),
             launches: Some(Launches::Batched),
             budget: Some(id(2)),
+            width: Some(id(0)),
             devices: Some(id(1)),
             line: 9,
         },

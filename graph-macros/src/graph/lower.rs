@@ -94,6 +94,7 @@ pub fn lower(
     let options = Options {
         line: Span::call_site().start().line as u32,
         budget: values.budget.as_ref().map(&mut dim),
+        width: values.width.as_ref().map(&mut dim),
         devices: values.devices.as_ref().map(&mut dim),
         ..options
     };

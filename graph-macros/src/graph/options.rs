@@ -15,6 +15,7 @@ use crate::report::Report;
 #[derive(Default)]
 pub struct OptionValues {
     pub budget: Option<Expr>,
+    pub width: Option<Expr>,
     pub devices: Option<Expr>,
 }
 
@@ -98,6 +99,14 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 Some("write an expression of integers: `budget = 1 << 20`, `budget = 64 * n as u64`"),
             ),
             "budget" => values.budget = Some(option.value.clone()),
+            "width" if is_text(&option.value) || is_below_one(&option.value) => report.error(
+                option.value.span(),
+                Code::CW001,
+                "a width is a number of nodes, at least 1",
+                &[],
+                Some("write an expression of integers: `width = 8`"),
+            ),
+            "width" => values.width = Some(option.value.clone()),
             "devices" if is_text(&option.value) => report.error(
                 option.value.span(),
                 Code::CW001,
@@ -105,19 +114,13 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
                 &[],
                 Some("write an expression of integers: `devices = 2`, `devices = count`"),
             ),
-            "devices"
-                if crate::substitution::constant(&option.value, &[]).is_some_and(|devices| devices < 1) =>
-            {
-                report.error(
-                    option.value.span(),
-                    Code::CW001,
-                    "a graph has at least one device",
-                    &[],
-                    Some(
-                        "write `devices = 2`, or delete the option: a graph of one device takes one context",
-                    ),
-                )
-            }
+            "devices" if is_below_one(&option.value) => report.error(
+                option.value.span(),
+                Code::CW001,
+                "a graph has at least one device",
+                &[],
+                Some("write `devices = 2`, or delete the option: a graph of one device takes one context"),
+            ),
             "devices" => values.devices = Some(option.value.clone()),
             _ => unknown_option(option, &name, report),
         }
@@ -127,10 +130,12 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, OptionV
 
 /// Reports an unknown option.
 fn unknown_option(option: &syn::MetaNameValue, name: &str, report: &mut Report) {
-    let known = ["order", "memory", "budget", "launches", "devices", "check"];
+    let known = ["order", "memory", "budget", "width", "launches", "devices", "check"];
     let help = match nearest(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "options are `order`, `memory`, `budget`, `launches`, `devices` and `check`".to_owned(),
+        None => {
+            "options are `order`, `memory`, `budget`, `width`, `launches`, `devices` and `check`".to_owned()
+        }
     };
     report.error(
         option.path.span(),
@@ -143,7 +148,7 @@ fn unknown_option(option: &syn::MetaNameValue, name: &str, report: &mut Report) 
 
 /// Reports options that are not of the form `name = value`.
 fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
-    const VALUES: [(&str, &str); 9] = [
+    const VALUES: [(&str, &str); 10] = [
         ("order", "order = \"explicit\""),
         ("explicit", "order = \"explicit\""),
         ("memory", "memory = \"nodes\""),
@@ -152,6 +157,7 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
         ("launches", "launches = \"as-written\""),
         ("batched", "launches = \"batched\""),
         ("budget", "budget = 1 << 20"),
+        ("width", "width = 8"),
         ("devices", "devices = 2"),
     ];
     let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
@@ -162,11 +168,17 @@ fn valueless(error: &syn::Error, options: &TokenStream, report: &mut Report) {
     let name = found.and_then(|meta| meta.path().get_ident()).map(ToString::to_string).unwrap_or_default();
     let help = match VALUES.iter().find(|(word, _)| *word == name) {
         Some((_, written)) => format!("write `{written}`"),
-        None => "options are `order`, `memory`, `budget`, `launches` and `devices`, each with `= value`, and `check`"
+        None => "options are `order`, `memory`, `budget`, `width`, `launches` and `devices`, each with `= value`, and \
+                 `check`"
             .to_owned(),
     };
     let span = found.map_or_else(|| error.span(), Spanned::span);
     report.error(span, Code::CW001, "this is not an option of a graph", &[error.to_string()], Some(&help));
+}
+
+/// Returns true for a constant below 1.
+fn is_below_one(expr: &Expr) -> bool {
+    crate::substitution::constant(expr, &[]).is_some_and(|value| value < 1)
 }
 
 /// Returns true for a literal that is not an integer.

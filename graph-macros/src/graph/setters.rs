@@ -195,6 +195,8 @@ pub(super) fn structure_reasons(lowered: &Lowered, names: &[String]) -> Vec<(BTr
     let mut reasons = Vec::new();
     let budget = program.options.budget.into_iter();
     reasons.extend(budget.map(|dim| (of_dim(dim), "the budget depends on it".to_owned())));
+    let width = program.options.width.into_iter();
+    reasons.extend(width.map(|dim| (of_dim(dim), "the width depends on it".to_owned())));
     let devices = program.options.devices.into_iter();
     reasons.extend(devices.map(|dim| (of_dim(dim), "the number of devices depends on it".to_owned())));
     for statement in &program.statements {

@@ -121,6 +121,17 @@ impl<'a> Builder<'a> {
         self
     }
 
+    /// Sets the maximum number of nodes side by side: `#[graph(width = ..)]`.
+    #[track_caller]
+    pub fn width(&mut self, nodes: impl ToSize) -> &mut Self {
+        let nodes = nodes.to_size();
+        match self.program.check(&StatementSite { place: CallSite::caller(), name: "width" }, &nodes) {
+            Ok(()) => self.program.options.width = Some(self.program.dim(&nodes)),
+            Err(error) => self.program.keep_fault(error),
+        }
+        self
+    }
+
     /// Names the next statement, or the buffer that it allocates.
     pub fn named(&mut self, name: &str) -> &mut Self {
         self.program.cursor.pending.name = Some(name.to_owned());

@@ -55,6 +55,8 @@ pub enum Quantity {
     Devices,
     /// The budget.
     Budget,
+    /// The maximum width.
+    Width,
 }
 
 impl fmt::Display for Quantity {
@@ -69,6 +71,7 @@ impl fmt::Display for Quantity {
             Quantity::Device => "the device",
             Quantity::Devices => "the number of devices",
             Quantity::Budget => "the budget",
+            Quantity::Width => "the width",
         })
     }
 }

@@ -71,6 +71,7 @@ pub(crate) fn first_user(program: &Program, dim: DimId) -> (Quantity, Box<Source
         None => (
             match Some(dim) {
                 dim if program.options.budget == dim => Quantity::Budget,
+                dim if program.options.width == dim => Quantity::Width,
                 dim if program.options.devices == dim => Quantity::Devices,
                 _ => Quantity::OuterBound,
             },
