@@ -126,8 +126,8 @@ impl Driver {
         Ok(node)
     }
 
-    /// Gives the nodes of a child graph of an exec the parameters of `child`, which may be destroyed afterwards. Returns
-    /// false if the driver cannot; some nodes may then have the new parameters.
+    /// Gives the nodes of a child graph of an exec the parameters of `child`, which may be destroyed afterwards.
+    /// Returns false if the driver cannot; some nodes may then have the new parameters.
     pub fn set_child(&self, exec: RawExec, node: Node, child: RawGraph) -> Outcome<bool> {
         match call!(self, cuGraphExecChildGraphNodeSetParams(exec, node, child)) {
             Ok(()) => Ok(true),

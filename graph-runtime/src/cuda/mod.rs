@@ -15,8 +15,9 @@
 //!   parameters of nodes; `read`: the parameters of nodes that were added;
 //! - `capture`: stream captures; `buffers`: conversions from and to cudarc's types; `aside`: buffers dropped
 //!   while their stream is capturing; `runtime_context`: the runtime's own cudarc context object; `collective`:
-//!   descriptions of collectives; `children`: replacements of child graphs; `any_bits`: element types without invalid bits; `pointer`: element types of
+//!   descriptions of collectives; `any_bits`: element types without invalid bits; `pointer`: element types of
 //!   tables of pointers;
+//! - `children`: replacements of child graphs;
 //! - `managed`: managed memory and its elements on the host;
 //! - `multicast`: multicast objects, physical memory, and mappings of both;
 //! - `host`: the user's functions that host nodes call; `sync`: values and semaphores that nodes wait for and

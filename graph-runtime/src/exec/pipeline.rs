@@ -272,8 +272,8 @@ fn expand(driver: &Driver, ctx: &CudaContext, args: &dyn BuildArguments) -> Resu
     built.ok_or_else(|| PlanFault::NoBody.into())
 }
 
-/// Plans the workspaces of library calls that sizes reach: each for the largest of its lengths for the powers of two and
-/// the largest values of these sizes.
+/// Plans the workspaces of library calls that sizes reach: each for the largest of its lengths for the powers of two
+/// and the largest values of these sizes.
 fn plan_scratch(
     SizedProgram { flat, dims, .. }: &mut SizedProgram,
     args: &mut dyn BuildArguments,
