@@ -176,7 +176,9 @@ impl Sample {
     /// Builds the graph.
     pub fn build(&self, ctx: &Arc<CudaContext>, stream: &Arc<CudaStream>) -> Result<Built> {
         let mut b = Builder::with_name(ctx, "sample");
-        self.launches.into_iter().for_each(|launches| drop(b.launches(launches)));
+        if let Some(launches) = self.launches {
+            b.launches(launches);
+        }
         b.width(u32::MAX);
         if matches!(self.nodes, Nodes::Temporaries) {
             b.memory(Memory::Nodes);
@@ -323,7 +325,9 @@ impl Writer {
     fn node(&mut self, i: u32, before: &[Statement]) -> Result<Statement> {
         let (at, own) = (self.made, [i * N, (i + 1) * N]);
         self.made += 1;
-        before.iter().for_each(|&before| drop(self.b.after(before)));
+        for &before in before {
+            self.b.after(before);
+        }
         let (lo, half, hi) = (own[0], own[0] + N / 2, own[1]);
         let nodes = match (self.nodes, at % 3) {
             (Nodes::Mixed, 0) => Nodes::Kernels,

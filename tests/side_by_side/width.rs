@@ -27,11 +27,20 @@ fn branches(w: u32, n: u32, x: &[f32; n], out: &mut [f32; 40 * n]) {
     scale[per_item(40 * n)](&mut out, 0.5, 40 * n);
 }
 
+/// Sets the options that are given.
+fn options(b: &mut Builder<'_>, width: Option<u32>, launches: Option<Launches>) {
+    if let Some(width) = width {
+        b.width(width);
+    }
+    if let Some(launches) = launches {
+        b.launches(launches);
+    }
+}
+
 /// The same by a builder.
 fn built(device: &Device, width: Option<u32>, launches: Option<Launches>) -> (Exec<'static>, Report, Handle) {
     let mut b = Builder::with_name(&device.ctx, "branches");
-    width.into_iter().for_each(|width| drop(b.width(width)));
-    launches.into_iter().for_each(|launches| drop(b.launches(launches)));
+    options(&mut b, width, launches);
     let x = b.shared("x", N, device.upload(&ramp(N as usize)));
     let out = b.exclusive("out", 40 * N, device.zeros::<f32>(40 * N as usize));
     for i in 0..40 {
@@ -100,7 +109,9 @@ fn the_default_is_bounded() {
     let report = |count: u32| {
         let mut b = Builder::new(&device.ctx);
         let out = b.exclusive("out", count, device.zeros::<f32>(count as usize));
-        (0..count).for_each(|i| drop(b.fill(out.range(i, i + 1).write(), 1.0_f32).expect("a fill")));
+        for i in 0..count {
+            b.fill(out.range(i, i + 1).write(), 1.0_f32).expect("a fill");
+        }
         b.build().expect("a graph").report()
     };
     let measured = device.ctx.compute_capability().is_ok_and(|capability| capability == (9, 0));
@@ -157,8 +168,7 @@ fn random_programs() {
             let mut random = Random::new(seed);
             let buffers = random.choose(&[4_u32, 12, 40]);
             let mut b = Builder::new(&device.ctx);
-            width.into_iter().for_each(|width: u32| drop(b.width(width)));
-            launches.into_iter().for_each(|launches| drop(b.launches(launches)));
+            options(&mut b, width, launches);
             let memory = b.exclusive("x", buffers * N, device.upload(&ramp((buffers * N) as usize)));
             let at = |i: u32| memory.range(i * N, (i + 1) * N);
             for _ in 0..random.choose(&[10, 60, 150]) {
