@@ -5,7 +5,7 @@
 //! values have numbers.
 
 use super::form::AffineForm;
-use super::sites::{ThreadAccess, ThreadBox};
+use super::threads::{ThreadBox, ThreadForm};
 
 /// A condition that threads satisfy: `constant + Σ stride · index + Σ coefficient · value` is negative, or it is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +29,7 @@ impl RangeCondition {
         counts: &[u64],
         places: &[AffineForm; 6],
     ) -> Option<RangeCondition> {
-        let ThreadAccess { threads, mut constant, mut strides, .. } =
-            ThreadAccess::of(rest, counts, places, true)?;
+        let ThreadForm { threads, mut constant, mut strides } = ThreadForm::new(rest, counts, places)?;
         values.sort_unstable();
         let is_negative = values.first()?.1 > 0;
         if !is_negative {
@@ -83,7 +82,7 @@ impl RangeCondition {
 mod tests {
     use super::*;
     use crate::coverage::footprint::tests::{INDEX, slice};
-    use crate::coverage::{LaunchInputs, RangedInputs, RangedValue};
+    use crate::coverage::{LaunchInputs, RangedInputs, RangedValue, ThreadAccess};
 
     const BLOCK: u64 = 32;
     const MOST: u64 = 100;

@@ -22,6 +22,7 @@ mod launch;
 mod ops;
 mod sites;
 mod slice;
+mod threads;
 mod tiles;
 mod unknown_region;
 
@@ -29,11 +30,12 @@ pub use condition::RangeCondition;
 pub use footprint::{Region, StridedAccess, blocks_are_disjoint};
 pub use forward::{AccessChange, BufferPointer, ChainMember, ForwardingPlan, plan_forwarding};
 pub use launch::{Extent, LaunchInputs, RangedInputs, RangedValue, UnknownAccess, Verdict};
-pub use sites::{AccessSite, AccessSites, ThreadAccess, ThreadBox};
+pub use sites::{AccessSite, AccessSites, ThreadAccess};
 pub use slice::{
     BackwardSlice, EXIT_BLOCK, IntType, MemoryInstruction, Phi, SliceArg, SliceBlock, SliceOp, SliceOpcode,
     SliceTerminator, SlicedParameter,
 };
+pub use threads::ThreadBox;
 
 impl BackwardSlice {
     /// Returns the verdict on the extent of each of [`BackwardSlice::parameters`], given in the same order. The number

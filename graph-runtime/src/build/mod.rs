@@ -51,10 +51,11 @@ pub(crate) use graph::built::BuiltGraph;
 pub(crate) use graph::definition::Definition;
 pub(crate) use graph::state::LaunchState;
 pub(crate) use merged::batches::check_member;
+pub(crate) use merged::ranged::check_ranged;
 pub(crate) use plan::hook::apply as apply_hook;
 pub use plan::hook::{change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use plan::planning::{PlanOptions, plan};
-pub(crate) use plan::ranged::{SizeSample, check_ranged, ranged_launches, sized_launches};
+pub(crate) use plan::ranged::{SizeSample, ranged_launches, sized_launches};
 #[cfg(feature = "inspect")]
 pub(crate) use plan::traffic::traffic;
 #[cfg(feature = "inspect")]

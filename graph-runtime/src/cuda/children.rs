@@ -1,7 +1,11 @@
 //! Child graphs of an exec that are replaced by graphs with other parameters.
 //!
-//! The driver takes over the parameters of the new nodes, but neither edges nor attributes, and it cannot read all
-//! attributes of a kernel. So a graph replaces another one only if their [`GraphShape`]s are equal.
+//! The driver takes over the functions and parameters of the new nodes, but neither edges nor attributes, and it cannot
+//! read all attributes of a kernel. So a graph replaces another one only if their [`GraphShape`]s are equal.
+//!
+//! Clusters: some drivers report success but keep the old cluster dimensions on devices of capability 10, where a kernel
+//! may also have preferred ones, which cannot be read (<https://github.com/ml-explore/mlx/issues/2748>). On capability 9
+//! all updates took effect, also to other dimensions (benches/results/h200-2026-11-29/README.md).
 
 use std::ptr::null_mut;
 
@@ -10,10 +14,12 @@ use super::failure::{Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome};
 use super::handles::{Function, Node, RawExec, RawGraph};
 use super::params::KernelParams;
 
-/// The attributes of kernel nodes: access policy window, cooperative, cluster dimension, cluster scheduling policy,
-/// priority, map of memory synchronisation domains, memory synchronisation domain, preferred cluster dimension,
+/// The attributes of kernel nodes but the cluster dimension: access policy window, cooperative, cluster scheduling
+/// policy, priority, map of memory synchronisation domains, memory synchronisation domain, preferred cluster dimension,
 /// updatable by devices, shared-memory carveout, NVLink utilisation.
-const ATTRIBUTES: [u32; 11] = [1, 2, CLUSTER_DIMENSION, 5, 8, 9, 10, 11, 13, 14, 16];
+const ATTRIBUTES: [u32; 10] = [1, 2, 5, 8, 9, 10, 11, 13, 14, 16];
+/// The last major compute capability on which updates of kernels in clusters took effect.
+const LAST_REPLACING_CLUSTERS: u32 = 9;
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
 const CLUSTER_DIMENSION: u32 = 4;
 /// `CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET`, and `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_*`.
@@ -37,26 +43,24 @@ pub struct GraphShape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NodeShape {
     kind: u32,
-    /// The function and the attributes of a kernel. An attribute is `None` if the driver does not know it.
-    kernel: Option<(Function, Vec<Option<[u64; 8]>>)>,
+    /// The attributes of a kernel but the cluster dimensions. An attribute is `None` if the driver does not know it.
+    attributes: Vec<Option<[u64; 8]>>,
     /// The indices of its predecessors. True for programmatic edges.
     after: Vec<(Option<usize>, bool)>,
 }
 
 impl Driver {
-    /// Returns the shape of a graph.
-    pub fn shape_of(&self, graph: RawGraph) -> Outcome<GraphShape> {
+    /// Returns the shape of a graph. `major` is the compute capability of its device.
+    pub fn shape_of(&self, graph: RawGraph, major: u32) -> Outcome<GraphShape> {
         let nodes = self.graph_nodes(graph, self.node_count(graph)?)?;
         let mut shape = GraphShape { nodes: Vec::with_capacity(nodes.len()), is_replaceable: true };
         for &node in &nodes {
             let mut kind = 0;
             call!(self, cuGraphNodeGetType(node, &mut kind))?;
-            let mut kernel = None;
+            let mut attributes = Vec::new();
             if kind == KERNEL {
-                let function = self.function_of(node)?;
-                let attributes = self.attributes_of(node)?;
-                shape.is_replaceable &= !self.is_clustered(function, &attributes)?;
-                kernel = Some((function, attributes));
+                attributes = self.attributes_of(node, &ATTRIBUTES)?;
+                shape.is_replaceable &= major <= LAST_REPLACING_CLUSTERS || !self.is_clustered(node)?;
             }
             shape.is_replaceable &= !WITH_GRAPHS.contains(&kind);
             let index = |before: Node| nodes.iter().position(|&other| other == before);
@@ -64,7 +68,7 @@ impl Driver {
             let after = dependencies.into_iter().map(|(before, programmatic)| (index(before), programmatic));
             let mut after: Vec<_> = after.collect();
             after.sort_unstable();
-            shape.nodes.push(NodeShape { kind, kernel, after });
+            shape.nodes.push(NodeShape { kind, attributes, after });
         }
         Ok(shape)
     }
@@ -88,8 +92,8 @@ impl Driver {
         Ok(params.function)
     }
 
-    /// Returns the attributes of a kernel node.
-    fn attributes_of(&self, node: Node) -> Outcome<Vec<Option<[u64; 8]>>> {
+    /// Returns attributes of a kernel node.
+    fn attributes_of(&self, node: Node, attributes: &[u32]) -> Outcome<Vec<Option<[u64; 8]>>> {
         let attribute = |&number: &u32| {
             let mut value = [0; 8];
             match call!(self, cuGraphKernelNodeGetAttribute(node, number, &mut value)) {
@@ -98,13 +102,13 @@ impl Driver {
                 Err(failure) => Err(failure),
             }
         };
-        ATTRIBUTES.iter().map(attribute).collect()
+        attributes.iter().map(attribute).collect()
     }
 
-    /// Returns true if the blocks of a kernel run in clusters.
-    fn is_clustered(&self, function: Function, attributes: &[Option<[u64; 8]>]) -> Outcome<bool> {
-        let dimension = ATTRIBUTES.iter().zip(attributes).find(|(number, _)| **number == CLUSTER_DIMENSION);
-        if let Some((_, Some([xy, z, ..]))) = dimension
+    /// Returns true if the blocks of a kernel node run in clusters.
+    fn is_clustered(&self, node: Node) -> Outcome<bool> {
+        let function = self.function_of(node)?;
+        if let [Some([xy, z, ..])] = self.attributes_of(node, &[CLUSTER_DIMENSION])?[..]
             && [xy & 0xffff_ffff, xy >> 32, z & 0xffff_ffff].iter().any(|&blocks| blocks > 1)
         {
             return Ok(true);

@@ -43,12 +43,12 @@ pub enum SetterFault {
         call: Box<SourceLocation>,
     },
     /// A library call that captures other nodes for the new sizes than the exec has.
-    #[error("is a library call that captures other nodes or other kernels for these sizes")]
+    #[error("is a library call that captures other nodes for these sizes")]
     OtherNodes,
     /// A library call whose nodes the driver does not update.
     #[error(
-        "is a library call whose nodes the driver does not update: a kernel runs in clusters, or a node has graphs of \
-            its own"
+        "is a library call whose nodes the driver does not update: a kernel runs in clusters on a device \
+            of capability 10 or later, or a node has graphs of its own"
     )]
     FixedNodes,
     /// A scalar on which the operand of a condition depends.

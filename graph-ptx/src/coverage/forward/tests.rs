@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::coverage::MemoryInstruction;
-use crate::coverage::sites::{AccessSite, ThreadAccess, ThreadBox};
+use crate::coverage::ThreadBox;
+use crate::coverage::sites::{AccessSite, ThreadAccess};
 use std::collections::HashMap;
 
 const BLOCK: [u64; 3] = [4, 2, 1];

@@ -11,7 +11,7 @@ use crate::build::arguments::body::{Body, enter};
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{CaptureStream, Collective, ElementRange, Node, Outcome, RawGraph};
+use crate::cuda::{CaptureStream, Collective, ElementRange, GraphShape, Node, Outcome, RawGraph};
 use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation, at_statement};
 use crate::statements::EmissionContext;
 use crate::token::Token;
@@ -52,12 +52,24 @@ fn capture_sized(builder: &mut GraphBuilder<'_>, call: StatementId, after: &[Nod
     let graph = capture_alone(definition, built, *body, streams, call)?;
     let at = at_statement(definition.program(), call);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
-    let shape = definition.driver.shape_of(graph.graph).map_err(failed)?;
+    let shape = shape_of(definition, call, &graph).map_err(failed)?;
     let captured = add_captured(*into, after.to_vec(), &graph).map_err(failed)?;
     let node = captured.nodes.first().copied().unwrap_or(Node::NONE);
     let sized = SizedCall::new(sizes, shape, node, CapturedChild { values, graph });
     built.handle.children.insert(call, sized);
     Ok(captured)
+}
+
+/// Returns the shape of the graph that a library call captured.
+pub(super) fn shape_of(
+    definition: &Definition,
+    call: StatementId,
+    graph: &OwnedGraph,
+) -> Outcome<GraphShape> {
+    // CUdevice_attribute: compute capability, major.
+    let ctx = &definition.contexts[definition.program().statements[call].device];
+    let major = definition.driver.device_attribute(ctx, 75)?;
+    definition.driver.shape_of(graph.graph, major)
 }
 
 /// Captures a library call into a graph of its own.

@@ -10,7 +10,7 @@ use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
 use crate::error::{Error, Result, SetterFault, at_statement};
 
-use super::captured::capture_alone;
+use super::captured::{capture_alone, shape_of};
 use super::children::{CapturedChild, SizeValues};
 
 /// A library call with the graph that it captured for the new sizes.
@@ -43,7 +43,7 @@ impl BuiltGraph {
             let graph = capture_alone(definition, self, body, &mut streams, call)?;
             let Some(sized) = self.handle.children.get_mut(&call) else { continue };
             let at = at_statement(definition.program(), call);
-            let shape = match definition.driver.shape_of(graph.graph) {
+            let shape = match shape_of(definition, call, &graph) {
                 Ok(shape) => shape,
                 Err(failure) => return Err(Error::driver(failure, Some(at))),
             };

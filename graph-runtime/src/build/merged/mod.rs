@@ -1,2 +1,3 @@
 pub(super) mod batches;
 pub(super) mod fused;
+pub(super) mod ranged;
