@@ -193,6 +193,7 @@ fn backend_options(random: &mut Random, program: &Program) -> BackendOptions {
             work: (0..random.below(2)).map(|_| random.choose(&DIMS)).collect(),
             wave: random.choose(&[0, 1, 132, 4_224, u32::MAX]),
             grid_changes: random.one_in(5),
+            ranged: Default::default(),
             batch: match random.below(3) {
                 0 => Batching::Never,
                 1 => Batching::UpTo { equal: random.choose(&GRID), flat: random.choose(&GRID) },

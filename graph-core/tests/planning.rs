@@ -67,6 +67,7 @@ fn planned(device: &mut Device) -> Plan<usize, ()> {
         work: Vec::new(),
         wave: 1000,
         grid_changes: false,
+        ranged: Default::default(),
         batch: Batching::UpTo { equal: 64, flat: 64 },
         waits: false,
         lanes: true,

@@ -1,7 +1,7 @@
 //! Compares the writes that a kernel's backward slice predicts for a launch with the writes of its run, byte for
 //! byte: for every kernel of the corpus and of this repository, and for random kernels.
 
-use cuweave_ptx::coverage::{BackwardSlice, Extent, LaunchInputs as Judged, Verdict};
+use cuweave_ptx::coverage::{BackwardSlice, Extent, LaunchInputs as Judged, RangedInputs, Verdict};
 use cuweave_ptx::{self as ptx, AccessClass, Analysis, Function, ParameterKinds};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Program, RunOptions, WRITTEN, run};
 use cuweave_testkit::{files, random::Random};
@@ -91,7 +91,7 @@ fn compare(
         return;
     }
     let scalar = |at: u32| Some(values[at as usize]);
-    let judged = Judged { grid, block, scalar: &scalar };
+    let judged = Judged { grid, block, scalar: &scalar, ranged: RangedInputs::default() };
     for (nth, followed) in outline.parameters.iter().enumerate() {
         let shadow = &buffers.shadow[followed.parameter as usize];
         let written = |at: usize| shadow[at] & (WRITTEN | ATOMIC) != 0;
