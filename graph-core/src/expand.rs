@@ -99,6 +99,8 @@ pub fn expand<A: Answers>(
     };
     let poisoned = Vector::filled(false, program.buffers.len());
     let functions = functions(&flat.instances, &frames);
+    let structure = &table.structure;
+    let is_size = |value: &DimId| structure.at_most.iter().any(|(_, of, _)| of == value);
     Ok(Expanded {
         source: LoweredProgram {
             program,
@@ -106,6 +108,7 @@ pub fn expand<A: Answers>(
             poisoned,
             order_unknown: false,
             regions: Regions { functions, ..Regions::default() },
+            may_be_zero: structure.at_least.iter().any(|(_, of, least)| *least == 0 && is_size(of)),
         },
         values: flat.values,
         moving: flat.moving,

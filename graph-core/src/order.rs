@@ -43,6 +43,8 @@ pub struct LoweredProgram {
     pub order_unknown: bool,
     /// The regions of the program that may not run, in a sample of a structured function. Flat programs have none.
     pub regions: Regions,
+    /// True if a length may be 0: a size has `#[at_least(0)]`.
+    pub may_be_zero: bool,
 }
 
 /// Regions of a program that may not run, and the arguments that it must write.
@@ -268,7 +270,7 @@ impl LoweredProgram {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let poisoned = Vector::filled(false, program.buffers.len());
         let regions = Regions { functions, ..Regions::default() };
-        LoweredProgram { program, polys, poisoned, order_unknown: false, regions }
+        LoweredProgram { program, polys, poisoned, order_unknown: false, regions, may_be_zero: false }
     }
 
     /// Returns the bounds of an access as polynomials.
@@ -277,7 +279,8 @@ impl LoweredProgram {
     }
 
     /// Returns the facts that the build checks first: lengths are at least 1, ranges are inside their buffers,
-    /// bounds are not negative, fills and copies are not empty, and rows of one access do not overlap.
+    /// bounds are not negative, fills and copies are not empty, and rows of one access do not overlap. If sizes may be 0,
+    /// lengths and fills and copies may be 0 too.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
@@ -292,8 +295,9 @@ impl LoweredProgram {
             }
         };
         let (zero, one) = (Poly::default(), Poly::constant(1));
+        let least = if self.may_be_zero { &zero } else { &one };
         for buffer in self.program.buffers.iter() {
-            add(&one, &self.polys[buffer.len]);
+            add(least, &self.polys[buffer.len]);
         }
         for access in self.program.statements.iter().flat_map(|statement| statement.accesses.iter()) {
             let (lo, hi) = self.range(access);
@@ -310,7 +314,7 @@ impl LoweredProgram {
             self.program.statements.iter().filter(|statement| statement.kind.is_transfer());
         for access in filled_or_copied.flat_map(|statement| statement.accesses.iter()) {
             let (lo, hi) = self.range(access);
-            if let Some(next) = lo.plus(&one) {
+            if let Some(next) = lo.plus(least) {
                 add(&next, hi);
             }
         }

@@ -74,6 +74,7 @@ pub fn sample(source: &LoweredProgram, shape: &FunctionShape<'_>) -> Sampled {
             poisoned: source.poisoned.clone(),
             order_unknown: source.order_unknown,
             regions: Regions { fresh, discarded, ..Regions::default() },
+            may_be_zero: source.may_be_zero,
         },
         templates: Vector::new(),
         latest: Vector::filled(None, source.program.statements.len()),

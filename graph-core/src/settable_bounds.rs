@@ -38,6 +38,8 @@ pub struct SetterEffects {
     bounds: Vec<usize>,
     /// Accesses, each as its statement and index.
     pub accesses: Vec<(StatementId, usize)>,
+    /// Accesses that stay where they are, but whose buffers change their lengths.
+    pub unmoved: Vec<(StatementId, usize)>,
     views: Vec<usize>,
     /// The buffers whose lengths change.
     pub buffers: Vec<BufferId>,
@@ -120,9 +122,12 @@ impl SettableBounds {
         };
         for (statement, declared) in program.statements.enumerate() {
             for (index, access) in declared.accesses.iter().enumerate() {
-                scalars(&[access.lo, access.hi])
-                    .into_iter()
-                    .for_each(|scalar| of[scalar].accesses.push((statement, index)));
+                let moved = scalars(&[access.lo, access.hi]);
+                let by_length = scalars(&[program.buffers[access.buffer].len]);
+                for &scalar in by_length.difference(&moved) {
+                    of[scalar].unmoved.push((statement, index));
+                }
+                moved.into_iter().for_each(|scalar| of[scalar].accesses.push((statement, index)));
                 if at[access.lo].is_some() {
                     accesses.push((statement, index));
                 }
@@ -157,6 +162,7 @@ impl SettableBounds {
             symbols: union(each().map(|one| &one.symbols)),
             bounds: union(each().map(|one| &one.bounds)),
             accesses: union(each().map(|one| &one.accesses)),
+            unmoved: union(each().map(|one| &one.unmoved)),
             views: union(each().map(|one| &one.views)),
             buffers: union(each().map(|one| &one.buffers)),
             evaluated,

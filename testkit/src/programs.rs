@@ -115,7 +115,14 @@ impl ProgramWriter {
             grants: Vec::new().into(),
         };
         let polys = dims.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        LoweredProgram { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
+        LoweredProgram {
+            program,
+            polys,
+            poisoned,
+            order_unknown: false,
+            regions: Regions::default(),
+            may_be_zero: false,
+        }
     }
 }
 

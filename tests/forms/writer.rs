@@ -428,8 +428,14 @@ impl Writer {
         };
         let polys: Vector<DimId, Poly> =
             values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        let source =
-            LoweredProgram { program, polys, poisoned, order_unknown: false, regions: Regions::default() };
+        let source = LoweredProgram {
+            program,
+            polys,
+            poisoned,
+            order_unknown: false,
+            regions: Regions::default(),
+            may_be_zero: false,
+        };
         let mut one_by_one = source.clone();
         let mut previous = None;
         for (id, statement) in one_by_one.program.statements.enumerate_mut() {

@@ -96,6 +96,28 @@ fn a_builder_discards_what_it_writes_first() -> Outcome {
     Ok(())
 }
 
+/// Elements beyond the present length are not discarded, and a hint about a range follows the length.
+#[test]
+fn hints_follow_sizes() -> Outcome {
+    let Some(device) = simulated_alone() else { return Ok(()) };
+    let x = managed(&device, 1);
+    drop(x.host()?);
+    let mut b = Builder::new(&device.ctx);
+    let n = b.scalar_at_most("n", 1024_u32, N);
+    let mut h = b.exclusive("x", n, &x);
+    b.discard(&h)?;
+    b.fill(&mut h, 3)?;
+    let mut exec = b.build()?.instantiate()?;
+    for (count, pages) in [(1024, 1), (2048, 2), (1024, 1), (3072, 3)] {
+        exec.set_scalar(&n, count)?;
+        assert_eq!(counted(|| exec.launch(&device.stream))?.discarded, pages, "{count}");
+        device.stream.synchronize()?;
+    }
+    assert_eq!(*x.host()?, [3; N]);
+    device.nothing_reported();
+    Ok(())
+}
+
 #[test]
 fn a_builder_refuses_what_attributes_refuse() -> Outcome {
     let Some(device) = simulated_alone() else { return Ok(()) };

@@ -44,6 +44,7 @@ mod report_lines;
 mod required_blocks;
 mod rounded;
 mod runtime_load;
+mod size_bounds;
 mod size_forms;
 mod size_reports;
 mod sizes;

@@ -127,8 +127,8 @@ fn sets(draft: &ReducedProblem<'_>, around: &ChainNeighbours<'_, '_>, group: Vec
 /// are stacked together if their blocks fit the limit for flattening, otherwise separately for each grid.
 fn cut(draft: &ReducedProblem<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
     let launch = |chain: &Chain| draft.launch(chain.members[0]);
-    let grid = |chain: &Chain| launch(chain).map_or([0; 3], |launch| launch.grid);
-    let mut grids: BTreeMap<[u32; 3], Vec<Chain>> = BTreeMap::new();
+    let grid = |chain: &Chain| launch(chain).map(|launch| (launch.grid, launch.ranged.grid));
+    let mut grids: BTreeMap<_, Vec<Chain>> = BTreeMap::new();
     let blocks: Blocks = set.iter().filter_map(launch).map(Launch::blocks).sum();
     let wave = set.iter().filter_map(launch).map(|launch| launch.wave).min().unwrap_or(0);
     let fits = blocks <= Blocks::from(MAX_GRID_BLOCKS) && draft.tuning.fits_flat(blocks, wave);
@@ -137,7 +137,8 @@ fn cut(draft: &ReducedProblem<'_>, set: Vec<Chain>) -> Vec<StackCandidate> {
         return chunks(draft, set, None);
     }
     set.into_iter().for_each(|chain| grids.entry(grid(&chain)).or_default().push(chain));
-    let of_grid = |(grid, chains): ([u32; 3], Vec<Chain>)| {
+    let of_grid = |(grid, chains): (Option<([u32; 3], _)>, Vec<Chain>)| {
+        let grid = grid.map_or([0; 3], |(grid, _)| grid);
         // The last free dimension of the grid.
         let axis = [2u8, 1].into_iter().find(|&axis| grid[usize::from(axis)] == 1);
         match axis {

@@ -25,7 +25,7 @@ pub struct RangedInputs<'l> {
 }
 
 /// A value that may be any number of a range. Values with the same number are equal, in all launches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RangedValue {
     /// The number that identifies it.
     pub number: u32,

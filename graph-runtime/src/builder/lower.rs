@@ -136,6 +136,7 @@ fn source(program: &Program, ids: &[BufferId]) -> LoweredProgram {
         poisoned: sorted.iter().map(|(_, declared)| declared.poisoned).collect(),
         order_unknown: false,
         regions: Regions { fresh, discarded, ..Regions::default() },
+        may_be_zero: false,
         program: ir::Program {
             name: program.name.clone().into(),
             file: program.place.file.into(),

@@ -4,7 +4,8 @@
 //! checks it with the macro's checks. From there on, a builder's graph takes the path of graph functions.
 //!
 //! - `size`: scalars and expressions over them; `handle`, `rows`: names of buffers and statements, and arguments;
-//!   `size_checks`: the scalars with a largest value; `config`: launch configurations; `bound`: the buffers bound to arguments; `hint`: hints about them;
+//!   `size_checks`: the scalars with a largest value; `config`: launch configurations; `bound`: the buffers bound to
+//!   arguments; `hint`: hints about them;
 //! - `declarations`, `statements`, `conditions`, `hints`: the methods; `launches`, `calls`: the checks of
 //!   their arguments; `arms`: the bodies of conditions; `events`: host statements, events, flags and
 //!   semaphores; `program`: the program so far; `messages`: messages;

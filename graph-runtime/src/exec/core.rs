@@ -295,7 +295,7 @@ impl Core {
 
     pub(super) fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
         let checked = &self.definition.flat.checked;
-        budget_curve(checked, self.definition.dims(), points)
+        budget_curve(checked, self.definition.planned_lengths(), points)
             .map_err(|error| plan_error(checked.program(), error))
     }
 

@@ -121,13 +121,11 @@ impl<'e, A: GraphFn> PendingEdit<'e, A> {
         }
         let PendingEdit { exec, scalars, old, .. } = &mut self;
         let ExecCore { core, args, .. } = &mut **exec;
-        let hints = core.moved_hints(&|| hints_of(&**args))?;
-        core.set(&args.values(Token), scalars, old)?;
+        core.set(&args.values(Token), scalars, old, &|| hints_of(&**args))?;
         for size in &mut core.sizes {
             size.value =
                 args.size(size.scalar.index(), Token).and_then(|slot| slot.value()).unwrap_or(size.value);
         }
-        core.install_hints(hints);
         self.undo.clear();
         Ok(())
     }

@@ -244,7 +244,7 @@ impl Inspection<'_> {
 
     pub fn memory_svg(&self) -> Result<String> {
         let checked = &self.0.definition.flat.checked;
-        memory_svg(checked, self.0.definition.dims(), &self.0.built.plan.operations)
+        memory_svg(checked, self.0.definition.planned_lengths(), &self.0.built.plan.operations)
             .map_err(|error| plan_error(checked.program(), error))
     }
 

@@ -108,7 +108,8 @@ impl Core {
         let counted = self.counting.prepare_next(&self.built, &self.definition)?;
         self.counting.write_values(&mut self.built, &self.definition)?;
         if self.operands.exchanged {
-            check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
+            let lengths = self.definition.planned_lengths();
+            check_overlap(self.definition.program(), lengths, &self.operands.list)?;
             self.operands.exchanged = false;
         }
         self.check_changes()?;

@@ -77,7 +77,7 @@ impl<A: GraphFn, R: ?Sized> ArgumentPath for ExecArgument<'_, A, R> {
     fn evaluate(&mut self, statements: &[StatementId], _: Token) -> Result<Reevaluated> {
         let ExecCore { core, args, .. } = &mut *self.exec;
         let (records, unproved) = core.evaluate(&args.values(Token), statements)?;
-        Ok(Reevaluated { records, unproved, hints: core.moved_hints(&|| hints_of(&**args))? })
+        Ok(Reevaluated { records, unproved, hints: core.moved_hints(&|| hints_of(&**args), &[])? })
     }
 }
 

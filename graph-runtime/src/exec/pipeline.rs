@@ -363,13 +363,20 @@ fn empty_at_zero(
     if zero().next().is_none() {
         return Ok(found);
     }
-    let values = sizes.iter().map(|size| if size.least == 0 { 0 } else { size.most });
-    args.give_sizes(sizes, &values.collect::<Vec<u64>>())?;
     let scalars: Vec<ScalarId> = zero().map(|size| size.scalar).collect();
-    args.with_body(&mut |body| {
-        found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
-        Ok(())
-    })?;
+    let mut evaluate = |others: fn(&SizeRange) -> u64| {
+        let values = sizes.iter().map(|size| if size.least == 0 { 0 } else { others(size) });
+        args.give_sizes(sizes, &values.collect::<Vec<u64>>())?;
+        args.with_body(&mut |body| {
+            found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
+            Ok(())
+        })
+    };
+    // A range may be valid for 0 only if other sizes are small too.
+    match evaluate(|size| size.most) {
+        Err(Error::Range { .. } | Error::ViewRange { .. }) => evaluate(|size| size.least)?,
+        other => other?,
+    }
     args.give_sizes(sizes, &largest_of(sizes))?;
     Ok(found)
 }

@@ -77,18 +77,25 @@ pub(super) struct MovedHints {
 }
 
 impl Core {
-    /// Checks the hints that differ for the present values of the arguments, which `present` returns, and gives
-    /// their advice. Advice about elements that a range leaves remains.
+    /// Checks the hints that differ for the present values of the arguments, which `present` returns, and those about
+    /// the buffers `resized`, whose lengths have changed, and gives their advice. Advice about elements that a range
+    /// leaves remains.
     pub(super) fn moved_hints(
         &self,
         present: &dyn Fn() -> Vec<(usize, Vec<RangedHint>)>,
+        resized: &[BufferId],
     ) -> Result<MovedHints> {
         let operands = &self.operands.list;
-        if !operands.iter().any(Operand::has_ranged_hints) {
+        let operand = |buffer: &BufferId| operands.get(buffer.index());
+        let is_hinted = |buffer: &BufferId| operand(buffer).is_some_and(|operand| !operand.hints.is_empty());
+        if !operands.iter().any(Operand::has_ranged_hints) && !resized.iter().any(is_hinted) {
             return Ok(MovedHints::default());
         }
         let mut hints = present();
-        hints.retain(|(at, hints)| operands.get(*at).is_some_and(|operand| operand.hints != *hints));
+        hints.retain(|(at, hints)| {
+            let buffer = BufferId::new(*at);
+            operand(&buffer).is_some_and(|operand| operand.hints != *hints || resized.contains(&buffer))
+        });
         let Definition { driver, contexts, context, .. } = &self.definition;
         // The user's expressions may have changed the current context.
         driver.enter(*context)?;
@@ -123,11 +130,18 @@ impl Core {
 
     /// Applies the new values of scalars, which `body` already returns. `scalars` is ascending. `shift` receives the
     /// old values of bounds.
-    pub(super) fn set(&mut self, body: &dyn Body, scalars: &[ScalarId], shift: &mut OldBounds) -> Result<()> {
+    pub(super) fn set(
+        &mut self,
+        body: &dyn Body,
+        scalars: &[ScalarId],
+        shift: &mut OldBounds,
+        hints: &dyn Fn() -> Vec<(usize, Vec<RangedHint>)>,
+    ) -> Result<()> {
         let edit = self.prepare(scalars, body);
         let effects = self.edits[edit].effects.clone();
-        let SetterEffects { evaluated, follow, .. } = &*effects;
+        let SetterEffects { evaluated, follow, buffers, .. } = &*effects;
         self.move_bounds(body, edit, &effects, shift)?;
+        let hints = self.moved_hints(hints, buffers)?;
         let (records, unproved) = self.evaluate(body, evaluated)?;
         let calls = evaluated.iter().chain(follow).copied();
         let mut changed = self.built.changed_calls(&self.definition, body, calls)?;
@@ -140,6 +154,7 @@ impl Core {
         if self.built.state.hosts.has_statements() {
             annotate::update_host_accesses(&self.built.annotated(&self.definition));
         }
+        self.install_hints(hints);
         Ok(())
     }
 
@@ -251,7 +266,7 @@ impl Core {
         for (operand, old) in new.iter_mut().zip(core.operands.list.iter().skip(first)) {
             operand.hints = old.hints.clone();
         }
-        check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
+        check_operands(core.definition.program(), core.definition.planned_lengths(), first, &new)?;
         let definition = &core.definition;
         check_pinned_launches(definition.driver, definition.context, definition.program(), first, &new)?;
         core.check_new_devices(first, &new)?;
@@ -261,7 +276,7 @@ impl Core {
         }
         let apart = check_new_overlap(
             core.definition.program(),
-            core.definition.dims(),
+            core.definition.planned_lengths(),
             first,
             &new,
             &core.operands.list,
@@ -298,14 +313,14 @@ impl Core {
     /// Checks that new operands have the same bytes in common with mapped multicast objects as the ones that they
     /// replace.
     fn check_new_aliases(&self, first: usize, new: &[Operand]) -> Result<()> {
-        let Definition { mappings, aliases, dims, .. } = &self.definition;
+        let Definition { mappings, aliases, .. } = &self.definition;
         if mappings.is_empty() {
             return Ok(());
         }
         let (before, rest) = self.operands.list.split_at(first);
         let operands: Vec<&Operand> = before.iter().chain(new).chain(&rest[new.len()..]).collect();
         let program = self.definition.program();
-        match Aliases::new(program, dims, &operands) == *aliases {
+        match Aliases::new(program, self.definition.planned_lengths(), &operands) == *aliases {
             true => Ok(()),
             false => {
                 let at = at_buffer(program, BufferId::new(first));
@@ -380,7 +395,10 @@ impl Core {
             .try_for_each(|(&id, record)| check_member(&self.built, self.definition.program(), id, record))?;
         swap(self, &mut records);
         let all = || statements.iter().chain(follow).copied();
-        let checked = check_ranged(&self.built, self.definition.program(), statements);
+        let checked = match self.definition.ranged.is_empty() {
+            true => Ok(()),
+            false => check_ranged(&self.built, self.definition.program(), statements),
+        };
         let readdressed = checked.and_then(|()| self.built.readdress_all(&mut self.definition, follow));
         readdressed.and_then(|()| self.built.patch_all(&self.definition, all())).inspect_err(|_| {
             swap(self, &mut records);

@@ -179,7 +179,15 @@ pub(super) fn size_points(sizes: &[SizeRange]) -> Vec<SizePoint> {
             |(at, size): (usize, &SizeRange)| if corner >> at & 1 == 1 { size.most } else { size.least };
         SizePoint { values: sizes.iter().enumerate().map(value).collect(), rises: false }
     });
-    rising.chain(corners).collect()
+    // Of many sizes, each once apart from all others.
+    let apart = (0..if sides == 0 { 2 * sizes.len() } else { 0 }).map(|corner| {
+        let value = |(at, size): (usize, &SizeRange)| match (at == corner / 2) == (corner % 2 == 0) {
+            true => size.most,
+            false => size.least,
+        };
+        SizePoint { values: sizes.iter().enumerate().map(value).collect(), rises: false }
+    });
+    rising.chain(corners).chain(apart).collect()
 }
 
 /// Checks that the build has proved the graph for all values of its sizes.

@@ -34,7 +34,7 @@ use super::module::LoadedModule;
 use super::record::LaunchRecord;
 use super::variants::{FusedKernel, FusionRequest, grid_shape};
 
-/// The accesses of launches, keyed by the kernel, the configuration and the scalars.
+/// The accesses of launches, keyed by the kernel, the configuration, the scalars and the ranged values.
 static FOOTPRINTS: SharedCache<Vec<u64>, Footprint> = SharedCache::new();
 
 #[derive(Clone)]
@@ -364,7 +364,8 @@ fn footprint(
         key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
     }
     let axes = (0..).zip(&ranged.grid).filter_map(|(axis, ranged)| Some((axis, (*ranged)?)));
-    for (at, RangedValue { number, least, most }) in axes.chain(ranged.scalars.iter().copied()) {
+    let scalars = ranged.scalars.iter().map(|&(parameter, value)| (parameter.saturating_add(3), value));
+    for (at, RangedValue { number, least, most }) in axes.chain(scalars) {
         key.extend([u64::from(at), u64::from(number), least, most]);
     }
     FOOTPRINTS.get_or_make(&key, || {

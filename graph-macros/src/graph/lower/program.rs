@@ -351,6 +351,7 @@ impl ProgramBuilder {
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
                 regions,
+                may_be_zero: false,
             },
             dims,
             elements: self.elements,

@@ -119,7 +119,8 @@ pub(crate) fn check_moved_ranges(
             return Err(Error::Range { at, buffer, range: text(), lo: 0, hi: len, len: planned });
         }
     }
-    moved.accesses.iter().try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
+    let mut accesses = moved.accesses.iter().chain(&moved.unmoved);
+    accesses.try_for_each(|&(statement, access)| range(program, dims, statement, access))?;
     moved.views().iter().try_for_each(|&at| view(program, dims, &program.views[at]))
 }
 

@@ -397,7 +397,7 @@ impl<'f> LinearForms<'f> {
             let (one, other) = (forms.bound(bounds, one)?, forms.bound(bounds, other)?);
             forms.within(other.plus(one, -1)?, 0, i128::MAX >> 1)
         };
-        for &(statement, access) in &moved.accesses {
+        for &(statement, access) in moved.accesses.iter().chain(&moved.unmoved) {
             let access = &program.statements[statement].accesses[access];
             rise(self, access.lo, access.hi)?;
             rise(self, access.hi, program.buffers[access.buffer].len)?;

@@ -70,6 +70,11 @@ impl Definition {
         others.and(self.driver.synchronize_context())
     }
 
+    /// Returns the lengths for the largest values of sizes. Operands have at least these.
+    pub fn planned_lengths(&self) -> &Vector<DimId, u64> {
+        &self.flat.sizes
+    }
+
     /// Returns the values of lengths and bounds.
     pub fn dims(&self) -> &Vector<DimId, u64> {
         &self.dims

@@ -52,8 +52,8 @@ pub(crate) fn write_to_batch(
 
 /// Checks that a new record of a statement can still be a member of its batch.
 ///
-/// All members share one configuration. No scalar with a setter reaches it, but a user's expression may return
-/// another value each time.
+/// All members share one configuration. No setter but those of sizes reaches it, but a user's expression may
+/// return another value each time.
 pub(crate) fn check_member(
     built: &BuiltGraph,
     program: &Program,
