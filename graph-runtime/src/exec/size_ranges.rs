@@ -170,8 +170,8 @@ pub(super) fn size_points(sizes: &[SizeRange]) -> Vec<SizePoint> {
         };
         SizePoint { values: sizes.iter().map(value).collect(), rises: true }
     });
-    let sides = if sizes.len() <= 3 { 1 << sizes.len() } else { 0 };
-    let corners = (1..(sides as usize).saturating_sub(1)).map(|corner: usize| {
+    let sides: usize = if sizes.len() <= 3 { 1 << sizes.len() } else { 0 };
+    let corners = (1..sides.saturating_sub(1)).map(|corner| {
         let value =
             |(at, size): (usize, &SizeRange)| if corner >> at & 1 == 1 { size.most } else { size.least };
         SizePoint { values: sizes.iter().enumerate().map(value).collect(), rises: false }

@@ -276,11 +276,18 @@ impl<'a> Writing<'_, 'a, '_> {
 
 /// Returns true if a step changes one buffer, and accesses no other one.
 fn is_alone(work: Work) -> bool {
-    match work {
-        Work::Linear | Work::Scaled | Work::Strided(_) | Work::Sums | Work::Exchanged | Work::Evened => true,
-        Work::Fresh | Work::March(_) | Work::Fill => true,
-        _ => false,
-    }
+    matches!(
+        work,
+        Work::Linear
+            | Work::Scaled
+            | Work::Strided(_)
+            | Work::Sums
+            | Work::Exchanged
+            | Work::Evened
+            | Work::Fresh
+            | Work::March(_)
+            | Work::Fill
+    )
 }
 
 fn grid(branch: &Branch, len: &Size) -> Configuration {
