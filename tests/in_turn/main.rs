@@ -40,6 +40,7 @@ mod runtime_faults;
 mod runtime_orders;
 mod semaphores;
 mod sizes_of_zero;
+mod sizes_random;
 mod slow;
 mod stream_stress;
 mod streams;

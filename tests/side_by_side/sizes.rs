@@ -1,5 +1,6 @@
 //! Sizes: one exec for all values of a scalar with `#[at_most(n)]`.
 
+use cuweave::error::SetterFault;
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error};
 use cuweave_testkit::device::{device, ramp};
@@ -178,4 +179,90 @@ fn an_abandoned_edit_in_a_bank_leaves_the_given_value() {
     let expected: Vec<f32> =
         ramp(20).into_iter().enumerate().map(|(at, x)| if at < 7 { added(3.0, x) } else { 0.0 }).collect();
     assert_eq!(seen, expected);
+}
+
+/// The grids of the launches are equal from 300 elements on.
+#[cuweave::graph]
+fn equal_above(#[at_most(1000)] n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
+    scale[per_item(n)](&mut x, 2.0, n);
+    scale[per_item(n.max(300))](&mut x, 3.0, n);
+    scale[per_item(n.max(300))](&mut y, 5.0, n);
+}
+
+#[test]
+fn launches_whose_grids_differ_for_some_values_are_not_fused() {
+    let device = device();
+    let [x, y] = [0; 2].map(|_| Buffer::from_host(&device.stream, &[1.0_f32; 1000]).expect("a buffer"));
+    let graph = equal_above(&device.ctx, 700, &x, &y).expect("it builds");
+    assert!(graph.report().fused.is_empty(), "{}", graph.report());
+    let mut exec = graph.instantiate().expect("an exec");
+    let (mut of_x, mut of_y) = (vec![1.0_f32; 1000], vec![1.0_f32; 1000]);
+    for n in [1000, 1, 255, 256, 257, 299, 300, 301, 512, 513] {
+        exec.set_n(n).expect("it is set");
+        exec.launch(&device.stream).expect("it runs");
+        of_x.iter_mut().take(n as usize).for_each(|x| *x *= 6.0);
+        of_y.iter_mut().take(n as usize).for_each(|y| *y *= 5.0);
+        assert_eq!(x.to_host(&device.stream).expect("it is read"), of_x, "{n}");
+        assert_eq!(y.to_host(&device.stream).expect("it is read"), of_y, "{n}");
+        cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+    }
+}
+
+/// The grids of the launches differ only for multiples of 256.
+#[cuweave::graph]
+fn one_more(#[at_most(600)] n: u32, x: &mut [f32; n + 1]) {
+    scale[per_item(n)](&mut x[..n], 2.0, n);
+    scale[per_item(n + 1)](&mut x, 3.0, n + 1);
+}
+
+/// They differ only for 84 and 85.
+#[cuweave::graph]
+fn one_of_three(#[at_most(100)] n: u32, x: &mut [f32; 3 * n + 5]) {
+    scale[per_item(3 * n)](&mut x[..3 * n], 2.0, 3 * n);
+    scale[per_item(3 * n + 5)](&mut x, 3.0, 3 * n + 5);
+}
+
+#[test]
+fn launches_whose_grids_differ_at_borders_of_blocks_are_not_fused() {
+    let device = device();
+    let x = Buffer::from_host(&device.stream, &[0.0_f32; 601]).expect("a buffer");
+    let mut exec = one_more(&device.ctx, 256, &x).expect("it builds").instantiate().expect("an exec");
+    (1..=600).for_each(|n| exec.set_n(n).expect("it is set"));
+    let mut exec = one_of_three(&device.ctx, 84, &x).expect("it builds").instantiate().expect("an exec");
+    (1..=100).for_each(|n| exec.set_n(n).expect("it is set"));
+}
+
+/// The grids of the launches differ for one value, which the build does not try.
+#[cuweave::graph]
+fn differing_once(#[at_most(1000)] n: u32, x: &mut [f32; n]) {
+    scale[per_item(n)](&mut x, 2.0, n);
+    scale[per_item(if n == 777 { n + 300 } else { n })](&mut x, 3.0, n);
+}
+
+#[test]
+fn a_value_for_which_fused_launches_differ_is_refused_and_changes_nothing() {
+    let device = device();
+    let x = Buffer::from_host(&device.stream, &[1.0_f32; 1000]).expect("a buffer");
+    let graph = differing_once(&device.ctx, 1000, &x).expect("it builds");
+    assert_eq!(graph.report().fused.len(), 1, "{}", graph.report());
+    let mut exec = graph.instantiate().expect("an exec");
+    let mut expected = vec![1.0_f32; 1000];
+    let mut before = 1000;
+    for n in [776, 777, 778, 777, 1, 777, 1000] {
+        match exec.set_n(n) {
+            Ok(()) => before = n,
+            Err(error) => {
+                let merged = matches!(
+                    &error,
+                    Error::BuildAgain { reason: SetterFault::Merged { launches: 2, .. }, .. }
+                );
+                assert!(merged && n == 777, "{n}: {error}");
+            }
+        }
+        assert_ne!(before, 777, "the launches are one kernel");
+        exec.launch(&device.stream).expect("it runs");
+        expected.iter_mut().take(before as usize).for_each(|x| *x *= 6.0);
+        assert_eq!(x.to_host(&device.stream).expect("it is read"), expected, "{n}");
+        cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+    }
 }

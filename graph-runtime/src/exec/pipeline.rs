@@ -3,7 +3,7 @@
 //! All faults of the input are found before the first node is added. After an error, drops destroy everything
 //! that was created, and the caller's buffers are unchanged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,7 +34,9 @@ use crate::token::Token;
 use super::boxed_core::BoxedCore;
 use super::core::Core;
 use super::graph::{Generated, Graph, GraphFn};
-use super::size_ranges::{SizePoint, SizeRange, check_sizes, size_points, size_ranges};
+use super::size_ranges::{
+    SizePoint, SizeRange, after_steps, check_sizes, size_points, size_ranges, steps_between,
+};
 use super::times::BuildTimes;
 
 /// The bound arguments of a graph function of any type. As a trait object it lets the build be compiled once
@@ -173,7 +175,11 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
     let samples = match allowed.batches || allowed.fuse {
-        true => sample(&flat, args, &limits, &mut modules, &sizes, &empty_at_zero.statements)?,
+        true => {
+            let (limits, modules, sizes) = (&limits, &mut modules, &sizes);
+            let may_be_empty = &empty_at_zero.statements;
+            Sampler { flat: &flat, args, limits, modules, sizes, may_be_empty }.samples()?
+        }
         false => Vec::new(),
     };
     let ranged = ranged_launches(&flat, &records, &words, &samples);
@@ -381,39 +387,95 @@ fn empty_at_zero(
     Ok(found)
 }
 
-/// Evaluates the launches that sizes move for some values of the sizes. Values for which the program has an error are
-/// left out.
-fn sample(
-    flat: &Flattened,
-    args: &mut dyn BuildArguments,
-    limits: &Vector<Device, DeviceLimits>,
-    modules: &mut Modules,
-    sizes: &[SizeRange],
-    may_be_empty: &BTreeSet<StatementId>,
-) -> Result<Vec<SizeSample>> {
-    let (statements, mut samples) = (sized_launches(flat), Vec::new());
-    if statements.is_empty() {
-        return Ok(samples);
+/// The maximum number of values beside which grids change, since all launches are evaluated for each.
+const MAX_BORDERS: usize = 100;
+
+/// Evaluates launches for values of the sizes.
+struct Sampler<'b> {
+    flat: &'b Flattened,
+    args: &'b mut dyn BuildArguments,
+    limits: &'b Vector<Device, DeviceLimits>,
+    modules: &'b mut Modules,
+    sizes: &'b [SizeRange],
+    may_be_empty: &'b BTreeSet<StatementId>,
+}
+
+impl Sampler<'_> {
+    /// Evaluates the launches that sizes move for some values of the sizes. Values for which the program has an error
+    /// are left out. The sizes have their largest values before and after.
+    fn samples(mut self) -> Result<Vec<SizeSample>> {
+        let (statements, mut samples) = (sized_launches(self.flat), Vec::new());
+        if statements.is_empty() {
+            return Ok(samples);
+        }
+        let mut points = Vec::new();
+        for point in size_points(self.sizes) {
+            if let Some(sample) = self.at(&point, &statements)? {
+                samples.push(sample);
+                points.push(point);
+            }
+        }
+        let most = SizePoint { values: largest_of(self.sizes), rises: false };
+        let largest = self.at(&most, &statements)?;
+        let compared: Vec<(&SizePoint, &SizeSample)> =
+            points.iter().chain([&most]).zip(samples.iter().chain(&largest)).collect();
+        for values in self.borders(&statements, &compared)? {
+            samples.extend(self.at(&SizePoint { values, rises: false }, &statements)?);
+        }
+        self.args.give_sizes(self.sizes, &largest_of(self.sizes))?;
+        Ok(samples)
     }
-    for SizePoint { values, rises } in size_points(sizes) {
-        args.give_sizes(sizes, &values)?;
+
+    /// Returns values beside which grids change. Grids that agree in the samples may differ there.
+    fn borders(
+        &mut self,
+        statements: &[StatementId],
+        samples: &[(&SizePoint, &SizeSample)],
+    ) -> Result<BTreeSet<Vec<u64>>> {
+        let mut alike: BTreeMap<Vec<Option<[u32; 3]>>, Vec<StatementId>> = BTreeMap::new();
+        for &id in statements {
+            alike.entry(samples.iter().map(|(_, sample)| sample.grid(id)).collect()).or_default().push(id);
+        }
+        let mut borders = BTreeSet::new();
+        for (grids, members) in alike.iter().filter(|(_, members)| members.len() > 1) {
+            for (pair, grids) in samples.windows(2).zip(grids.windows(2)) {
+                let ([(from, _), (to, _)], [grid, next]) = (pair, grids) else { continue };
+                if grid == next || borders.len() >= MAX_BORDERS {
+                    continue;
+                }
+                let (mut before, mut after) = (0, steps_between(&from.values, &to.values));
+                while after - before > 1 {
+                    let middle = before + (after - before) / 2;
+                    let values = after_steps(&from.values, &to.values, middle);
+                    let sample = self.at(&SizePoint { values, rises: false }, &members[..1])?;
+                    let is_before = sample.and_then(|sample| sample.grid(members[0])) == *grid;
+                    *(if is_before { &mut before } else { &mut after }) = middle;
+                }
+                borders.extend([before, after].map(|steps| after_steps(&from.values, &to.values, steps)));
+            }
+        }
+        Ok(borders)
+    }
+
+    /// Evaluates launches. `None` if the program has an error for these values.
+    fn at(&mut self, point: &SizePoint, statements: &[StatementId]) -> Result<Option<SizeSample>> {
+        let Sampler { flat, args, limits, modules, sizes, may_be_empty } = self;
+        args.give_sizes(sizes, &point.values)?;
         let mut evaluated = None;
         let done = args.with_body(&mut |body| {
             let bounds = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?;
             let (program, count) = (flat.checked.program(), statements.len());
             let mut evaluation =
                 Evaluation::new(program, &bounds.dims, limits, modules, may_be_empty, count, Vec::new());
-            evaluation.statements(flat, body, &statements)?;
+            evaluation.statements(flat, body, statements)?;
             evaluated = Some(evaluation.finish());
             Ok(())
         });
-        if let (Ok(()), Some(StatementValues { records, words, .. })) = (done, evaluated) {
+        Ok(evaluated.filter(|_| done.is_ok()).map(|StatementValues { records, words, .. }| {
             let records = statements.iter().copied().zip(records).collect();
-            samples.push(SizeSample { rises, records, words });
-        }
+            SizeSample { rises: point.rises, records, words }
+        }))
     }
-    args.give_sizes(sizes, &largest_of(sizes))?;
-    Ok(samples)
 }
 
 /// Checks the launches that sizes reach also with the smallest values, so that a launch that would not write all that

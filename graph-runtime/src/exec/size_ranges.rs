@@ -96,6 +96,10 @@ impl SizeRange {
         }
     }
 
+    fn span(&self) -> u64 {
+        self.most - self.least
+    }
+
     /// Returns ranges whose largest values are the powers of two in the range, and its ends.
     pub fn samples(&self) -> Vec<SizeRange> {
         let least = self.least.max(1);
@@ -158,23 +162,16 @@ const INNER_POINTS: u64 = 8;
 /// Returns values of sizes for which launches are compared: rising ones from the least on, then corners of the ranges.
 /// All values of a small range, but never the largest of all sizes, which the build has.
 pub(super) fn size_points(sizes: &[SizeRange]) -> Vec<SizePoint> {
-    let span = |size: &SizeRange| size.most - size.least;
-    let widest = sizes.iter().map(span).max().unwrap_or(0);
-    let steps = widest.min(3 * INNER_POINTS);
-    // Three values in a row at each of the inner points, so that some are odd, and some no multiple of 3.
-    let step = |at: u64| match widest <= 3 * INNER_POINTS {
-        true => at,
-        false => widest / (INNER_POINTS + 1) * (at / 3) + at % 3,
-    };
+    let steps = sizes.iter().map(SizeRange::span).max().unwrap_or(0).min(3 * INNER_POINTS);
     let rising = (0..steps).map(|at| {
-        let value = |size: &SizeRange| match size.most - size.least == widest {
-            true => size.least + step(at),
-            false => size.least + span(size) * at / steps,
+        let value = |size: &SizeRange| match size.span() > 3 * INNER_POINTS {
+            true => inner_point(size, at),
+            false => size.least + size.span() * at / steps,
         };
         SizePoint { values: sizes.iter().map(value).collect(), rises: true }
     });
-    let sides = if sizes.len() <= 3 { 1 << sizes.len() } else { 0 };
-    let corners = (1..(sides as usize).saturating_sub(1)).map(|corner: usize| {
+    let sides: usize = if sizes.len() <= 3 { 1 << sizes.len() } else { 0 };
+    let corners = (1..sides.saturating_sub(1)).map(|corner| {
         let value =
             |(at, size): (usize, &SizeRange)| if corner >> at & 1 == 1 { size.most } else { size.least };
         SizePoint { values: sizes.iter().enumerate().map(value).collect(), rises: false }
@@ -188,6 +185,33 @@ pub(super) fn size_points(sizes: &[SizeRange]) -> Vec<SizePoint> {
         SizePoint { values: sizes.iter().enumerate().map(value).collect(), rises: false }
     });
     rising.chain(corners).chain(apart).collect()
+}
+
+/// Returns one of three values in a row at each of the inner points, so that some are odd, and some no multiple of 3.
+/// The middle ones are multiples of a power of two, since the numbers of blocks change near these.
+fn inner_point(size: &SizeRange, at: u64) -> u64 {
+    let step = size.span() / (INNER_POINTS + 1);
+    let multiple = 1 << step.ilog2();
+    match at {
+        0..3 => size.least + at,
+        _ => ((size.least + step * (at / 3)) / multiple * multiple + at % 3 - 1).max(size.least + 2),
+    }
+}
+
+/// Returns the number of steps of one from some values of sizes to others.
+pub(super) fn steps_between(from: &[u64], to: &[u64]) -> u64 {
+    from.iter().zip(to).fold(0, |steps: u64, (&from, &to)| steps.saturating_add(from.abs_diff(to)))
+}
+
+/// Returns the values after `taken` steps of one from some values of sizes to others: those of the first size, then
+/// those of the second, and so on.
+pub(super) fn after_steps(from: &[u64], to: &[u64], mut taken: u64) -> Vec<u64> {
+    let value = |(&from, &to): (&u64, &u64)| {
+        let steps = taken.min(from.abs_diff(to));
+        taken -= steps;
+        if from <= to { from + steps } else { from - steps }
+    };
+    from.iter().zip(to).map(value).collect()
 }
 
 /// Checks that the build has proved the graph for all values of its sizes.

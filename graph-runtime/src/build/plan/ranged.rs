@@ -1,9 +1,10 @@
 //! Finds the launches that can be merged for all values of sizes.
 //!
-//! The statements are evaluated for some values of the sizes ([`SizeSample`]). Values of launches that are equal in all
-//! of them get one number, and are assumed to be equal for all values of the sizes; the least and the largest of them
-//! are assumed to be a range. The proofs about merged launches rely on both. Each set of a size checks them before it
-//! changes a node, so a wrong assumption can make it fail, but cannot make two blocks race.
+//! The statements are evaluated for some values of the sizes ([`SizeSample`]), also beside those where grids change.
+//! Values of launches that are equal in all of them get one number, and are assumed to be equal for all values of the
+//! sizes; the least and the largest of them are assumed to be a range. The proofs about merged launches rely on both.
+//! Each set of a size checks them before it changes a node, so a wrong assumption can make it fail, but cannot make two
+//! blocks race.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,6 +27,13 @@ pub(crate) struct SizeSample {
     pub rises: bool,
     pub records: BTreeMap<StatementId, StatementRecord>,
     pub words: Vec<Word>,
+}
+
+impl SizeSample {
+    /// Returns the grid of a launch.
+    pub fn grid(&self, launch: StatementId) -> Option<[u32; 3]> {
+        Some(self.records.get(&launch)?.launch()?.shape.grid)
+    }
 }
 
 /// The values that sizes move, by launch. The scalars are all scalar parameters that have a range.
