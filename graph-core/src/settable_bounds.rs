@@ -57,6 +57,22 @@ impl SetterEffects {
         self.bounds.is_empty()
     }
 
+    /// Returns what of it `other` does not change.
+    #[must_use]
+    pub fn without(mut self, other: &SetterEffects) -> SetterEffects {
+        let accesses =
+            |one: &(StatementId, usize)| !other.accesses.contains(one) && !other.unmoved.contains(one);
+        self.accesses.retain(accesses);
+        self.unmoved.retain(accesses);
+        self.views.retain(|view| !other.views.contains(view));
+        self.buffers.retain(|buffer| !other.buffers.contains(buffer));
+        self.evaluated.retain(|statement| {
+            other.evaluated.binary_search(statement).is_err()
+                && other.follow.binary_search(statement).is_err()
+        });
+        self
+    }
+
     /// Returns the indices of the symbols that it changes, ascending.
     #[must_use]
     pub fn symbols(&self) -> &[usize] {

@@ -20,10 +20,9 @@ fn add(#[at_most(1000)] n: u32, x: &[f32; 2 * n], y: &mut [f32; n]) {
 #[test]
 fn new_operands_have_the_largest_lengths() -> Result<()> {
     let device = device();
-    let x = device.upload(&ramp(2000));
+    let (x, short) = (device.upload(&ramp(2000)), device.upload(&ramp(1999)));
     let y = Buffer::<f32>::zeros(&device.stream, 1000)?;
     let mut exec = add(&device.ctx, 17, &x, &y)?.instantiate()?;
-    let short = device.upload(&ramp(1999));
     let error = exec.set_x(&short).expect_err("it is too short for 1000");
     assert!(matches!(error, Error::TooShort { len: 1999, needed: 2000, .. }), "{error}");
     Ok(())
@@ -122,5 +121,41 @@ fn bounds_that_need_a_size_above_0_order_nothing() -> Result<()> {
     exec.set_n(0)?;
     exec.launch(&device.stream)?;
     assert_eq!(y.to_host(&device.stream)?[..2], [2.0, 0.0]);
+    Ok(())
+}
+
+/// Row `pos` of the first `n` rows: both are set in one edit.
+#[cuweave::graph]
+fn appended(
+    d: u32,
+    #[at_most(100)] n: u32,
+    pos: u32,
+    x: &[f32; d],
+    rows: &mut [f32; n * d],
+    out: &mut [f32; d],
+) {
+    let last = alloc::<f32>(d);
+    copy(&x, &mut rows[pos * d..pos * d + d]);
+    copy_to[(pos + 1, 64)](&rows[pos * d..pos * d + d], &mut last, d);
+    axpy[per_item(d)](n as f32, &last, &mut out, d);
+}
+
+#[test]
+fn a_scalar_that_fits_only_some_sizes_builds() -> Result<()> {
+    let device = device();
+    let (x, out) = (device.upload(&ramp(64)), Buffer::<f32>::zeros(&device.stream, 64)?);
+    let rows = Buffer::<f32>::zeros(&device.stream, 6400)?;
+    let mut exec = appended(&device.ctx, 64, 50, 49, &x, &rows, &out)?.instantiate()?;
+    let error = exec.set_n(10).expect_err("row 49 of 10");
+    assert!(matches!(error, Error::Range { .. }), "{error}");
+    for n in [10, 100, 1] {
+        exec.edit(|edit| {
+            edit.set_n(n)?;
+            edit.set_pos(n - 1)
+        })?;
+        exec.launch(&device.stream)?;
+        let at = (n as usize - 1) * 64;
+        assert_eq!(rows.to_host(&device.stream)?[at..at + 64], ramp(64), "{n}");
+    }
     Ok(())
 }

@@ -14,7 +14,7 @@ use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Device, DimId, Program, StatementId, StatementKind};
 use cuweave_core::launches::Allowed;
-use cuweave_core::table::Table;
+use cuweave_core::table::{Scalar, Setting, Table};
 
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
@@ -467,6 +467,8 @@ impl Sampler<'_> {
             let (program, count) = (flat.checked.program(), statements.len());
             let mut evaluation =
                 Evaluation::new(program, &bounds.dims, limits, modules, may_be_empty, count, Vec::new());
+            // Other scalars may fit the sizes only after they are set.
+            evaluation.skip_access_checks();
             evaluation.statements(flat, body, statements)?;
             evaluated = Some(evaluation.finish());
             Ok(())
@@ -479,7 +481,8 @@ impl Sampler<'_> {
 }
 
 /// Checks the launches that sizes reach also with the smallest values, so that a launch that would not write all that
-/// it must is an error of the build. The sizes have their largest values before and after. A value of 0 disables nodes.
+/// it must is an error of the build. What other scalars with setters reach, too, is left to the sets: an edit may change
+/// both. The sizes have their largest values before and after. A value of 0 disables nodes.
 fn check_smallest(
     flat: &Flattened,
     args: &mut dyn BuildArguments,
@@ -492,14 +495,27 @@ fn check_smallest(
         return Ok(());
     }
     let scalars: Vec<ScalarId> = sizes.iter().map(|size| size.scalar).collect();
-    let effects = flat.moves.union(&flat.scalars, &scalars);
+    let is_other = |scalar: &Scalar| matches!(scalar.setting, Setting::Free);
+    let others: BTreeSet<StatementId> =
+        flat.scalars.iter().filter(|one| is_other(one)).flat_map(|one| one.statements.clone()).collect();
+    let moves = |id: &ScalarId| flat.moves.of.get(*id).is_some_and(|moved| !moved.is_empty());
+    let moving = flat.scalars.enumerate().filter(|(_, scalar)| is_other(scalar)).map(|(id, _)| id);
+    let moving: Vec<ScalarId> = moving.filter(moves).collect();
+    let by_others = flat.moves.union(&flat.scalars, &moving);
+    let effects = flat.moves.union(&flat.scalars, &scalars).without(&by_others);
     let program = flat.checked.program();
-    let is_launch = |id: &&StatementId| program.statements[**id].kind == StatementKind::Launch(());
+    let is_launch = |id: &&StatementId| {
+        program.statements[**id].kind == StatementKind::Launch(()) && !others.contains(id)
+    };
     let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
     let least: Vec<u64> = sizes.iter().map(|size| size.least.max(1)).collect();
     args.give_sizes(sizes, &least)?;
     let checked = args.with_body(&mut |body| {
-        let dims = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?.dims;
+        let dims = match flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes) {
+            Ok(bounds) => bounds.dims,
+            Err(_) if !moving.is_empty() => return Ok(()),
+            Err(error) => return Err(error),
+        };
         check_moved_ranges(&effects, flat, &dims, &empty.buffers)?;
         let (empty, count) = (&empty.statements, launches.len());
         let mut evaluation = Evaluation::new(program, &dims, limits, modules, empty, count, Vec::new());

@@ -86,7 +86,7 @@ impl Core {
         ExecBytes {
             planned: planned.next_multiple_of(step),
             library: calls.map(scratch).max().unwrap_or(0),
-            driver: self.built.estimated_exec_bytes(),
+            driver: self.built.estimated_exec_bytes(self.definition.program()),
         }
     }
 }

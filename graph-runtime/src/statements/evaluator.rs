@@ -35,6 +35,8 @@ pub(super) struct Evaluator<'b> {
     pub words: Vec<Word>,
     /// See [`UnprovedLaunches`].
     pub unproved: UnprovedLaunches,
+    /// False if launches need not write all elements that they must, nor stay within them.
+    pub checks_accesses: bool,
     /// The launches' extents in elements. `None` unless requested.
     pub extents: Option<LaunchExtents>,
     /// The functions of host statements.

@@ -447,6 +447,7 @@ impl<'b> Evaluation<'b> {
                 statement,
                 words,
                 unproved,
+                checks_accesses: true,
                 extents: None,
                 works: Vec::new(),
             },
@@ -457,6 +458,11 @@ impl<'b> Evaluation<'b> {
     /// Keeps the extents of all launches that are evaluated after this call.
     pub(crate) fn keep_extents(&mut self) {
         self.evaluator.extents = Some(LaunchExtents::new());
+    }
+
+    /// Evaluates launches without a check of what they access.
+    pub(crate) fn skip_access_checks(&mut self) {
+        self.evaluator.checks_accesses = false;
     }
 
     /// Returns the kept extents.

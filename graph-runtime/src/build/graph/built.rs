@@ -3,7 +3,8 @@
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId, StatementKind};
 use cuweave_core::kind::NodeStage;
-use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind, estimated_exec_bytes};
+use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind};
+use cuweave_core::scopes::Scopes;
 
 use crate::build::calls::agreed::AgreedCollectives;
 use crate::build::calls::capture::CapturedNodes;
@@ -83,8 +84,8 @@ impl BuiltGraph {
     }
 
     /// Estimates the bytes of device memory that the driver takes to instantiate the graph.
-    pub fn estimated_exec_bytes(&self) -> u64 {
-        estimated_exec_bytes(self.nodes(), self.plan.operations.width())
+    pub fn estimated_exec_bytes(&self, program: &Program) -> u64 {
+        self.plan.operations.estimated_exec_bytes(self.nodes(), Scopes::new(program).list.len())
     }
 
     /// Returns the names and addresses for the simulated driver.

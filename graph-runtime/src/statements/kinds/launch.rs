@@ -101,12 +101,12 @@ impl Evaluator<'_> {
                 return Err(self.extent_error(kernel, access, index, Ok(extent)));
             }
         }
-        if is_empty {
+        if self.checks_accesses && is_empty {
             self.check_writes_nothing(kernel, shape, accesses, arguments)?;
-        } else if !kernel.outline.is_empty() {
+        } else if self.checks_accesses && !kernel.outline.is_empty() {
             self.check_coverage(kernel, shape, accesses, arguments)?;
         }
-        if !kernel.accesses.is_empty() && !is_empty {
+        if self.checks_accesses && !kernel.accesses.is_empty() && !is_empty {
             let found = self.modules.spans.outside(kernel, shape, arguments.words(), arguments.extents());
             if let Some(outside) = found {
                 return Err(self.outside_extent_error(
