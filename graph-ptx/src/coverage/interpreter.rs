@@ -61,7 +61,7 @@ pub(super) enum StepOutcome {
     Goes,
     Ends,
     Cut(BoxCut),
-    Assume(RangeCondition),
+    Assume(Box<RangeCondition>),
 }
 
 pub(super) struct Interpreter<'o, 'l> {
@@ -164,9 +164,9 @@ impl<'o, 'l> Interpreter<'o, 'l> {
                     StepOutcome::Assume(condition) => {
                         self.steps += group.values.len() as u32 / 8;
                         let mut other = group.clone();
-                        other.assumed.push(condition.clone().negated());
+                        other.assumed.push((*condition).clone().negated());
                         groups.push(other);
-                        group.assumed.push(condition);
+                        group.assumed.push(*condition);
                     }
                 }
                 self.steps += 1;

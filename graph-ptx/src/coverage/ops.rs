@@ -25,7 +25,7 @@ pub(super) const FORM: u32 = u32::MAX;
 /// is opaque.
 pub(super) enum NoValue {
     Cut(BoxCut),
-    Assume(RangeCondition),
+    Assume(Box<RangeCondition>),
     Opaque(u32),
 }
 
@@ -83,7 +83,7 @@ impl RangedForms<'_> {
         let condition = RangeCondition::new(&rest, values, counts, self.places).ok_or(GIVE_UP)?;
         match self.assumed.iter().find_map(|known| known.decides(&condition)) {
             Some(is_negative) => Ok(is_negative),
-            None if self.assumed.len() < MAX_CONDITIONS => Err(NoValue::Assume(condition)),
+            None if self.assumed.len() < MAX_CONDITIONS => Err(NoValue::Assume(Box::new(condition))),
             None => Err(GIVE_UP),
         }
     }

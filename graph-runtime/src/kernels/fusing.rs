@@ -37,6 +37,14 @@ use super::variants::{FusedKernel, FusionRequest, grid_shape};
 /// The accesses of launches, keyed by the kernel, the configuration, the scalars and the ranged values.
 static FOOTPRINTS: SharedCache<Vec<u64>, Footprint> = SharedCache::new();
 
+/// The parameters of a launch that setters may change.
+pub(crate) struct SetParameters<'p> {
+    /// Returns true for such a parameter.
+    pub is_set: &'p dyn Fn(u32) -> bool,
+    /// Those of them that have ranges.
+    pub ranged: &'p [(u32, RangedValue)],
+}
+
 #[derive(Clone)]
 struct Footprint {
     /// The bytes that each block reads and writes. Two entries for each buffer.
@@ -170,8 +178,7 @@ impl DeviceTarget<'_> {
     }
 
     /// Records what the blocks of a launch access, so that it can be a member of a chain. `offsets` has the
-    /// byte offset of each pointer in its buffer. `is_set` returns true for parameters that setters may change;
-    /// of those, `scalars` have ranges.
+    /// byte offset of each pointer in its buffer.
     pub fn locate(
         &mut self,
         facts: &mut LaunchFacts,
@@ -179,8 +186,7 @@ impl DeviceTarget<'_> {
         launch: &LaunchRecord,
         words: &[Word],
         offsets: Vec<Option<u64>>,
-        is_set: &dyn Fn(u32) -> bool,
-        scalars: &[(u32, RangedValue)],
+        set: &SetParameters<'_>,
     ) {
         let kernel = launch.kernel;
         let Some(device) = facts.launches[statement].as_ref().map(|known| self.kernels[known.kernel].device)
@@ -203,8 +209,9 @@ impl DeviceTarget<'_> {
         let mut ranged = facts.launches[statement]
             .as_ref()
             .map_or_else(RangedLaunch::default, |launch| (*launch.ranged).clone());
-        ranged.scalars = scalars.iter().filter(|(at, _)| read.binary_search(at).is_ok()).copied().collect();
-        let Footprint { regions, sites } = footprint(&of.outline, launch, words, is_set, &ranged);
+        ranged.scalars =
+            set.ranged.iter().filter(|(at, _)| read.binary_search(at).is_ok()).copied().collect();
+        let Footprint { regions, sites } = footprint(&of.outline, launch, words, set.is_set, &ranged);
         let footings = (regions.len() == 2 * offsets.len()).then(|| {
             let pairs = regions.chunks_exact(2).zip(&offsets);
             let footing = |(pair, at): (&[Arc<Region>], &Option<u64>)| BlockFootprint {

@@ -43,6 +43,7 @@ pub use code::change_code;
 pub(crate) use coverage::Finding;
 pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{ChangingLaunches, DeviceKernel, DeviceTarget};
+pub(crate) use fusing::SetParameters;
 pub use limits::DeviceLimits;
 pub(crate) use module::LoadedModule;
 pub use module::{Loaded, Module, load};

@@ -11,7 +11,7 @@ use cuweave_core::launches::{Fusing, Launch, RangedLaunch};
 use cuweave_core::table::Setting;
 
 use crate::cuda::Word;
-use crate::kernels::{DeviceKernel, DeviceTarget};
+use crate::kernels::{DeviceKernel, DeviceTarget, SetParameters};
 use crate::statements::{StatementRecord, StatementRecordExt};
 use cuweave_core::flattened::Flattened;
 
@@ -86,6 +86,7 @@ pub(crate) fn locate(
         let is_set = |parameter| sized[statement] || by_others(parameter);
         let ranged = ranged.get(&statement).unwrap_or(&none).scalars.iter();
         let scalars: Vec<_> = ranged.filter(|(parameter, _)| !by_others(*parameter)).copied().collect();
-        target.locate(facts, statement, launch, words, offsets, &is_set, &scalars);
+        let set = SetParameters { is_set: &is_set, ranged: &scalars };
+        target.locate(facts, statement, launch, words, offsets, &set);
     }
 }
