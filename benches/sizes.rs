@@ -81,7 +81,9 @@ fn same<T: PartialEq>(what: &str, size: u32, one: &[T], other: &[T]) -> Result<(
 /// Compares the sides for some values of a size. Each side is an expression that builds its graph from the size, and
 /// one that reads its results.
 macro_rules! compare {
-    ($setup:ident, $table:ident, $work:expr, $most:expr, $sizes:expr, |$n:ident| $all:expr, $one:expr, |$exec:ident| $read:expr) => {{
+    ($setup:ident, $table:ident, $work:expr, $most:expr, $sizes:expr, |$n:ident| $all:expr, $one:expr,
+        |$exec:ident| $read:expr
+    ) => {{
         let (most, stream): (u32, _) = ($most, &$setup.stream);
         for size in $sizes {
             let $n = size;
@@ -120,22 +122,24 @@ fn noise(setup: &Setup, seed: u32, len: usize, scale: f32) -> Result<Arc<CudaSli
     upload(&setup.stream, &Numbers { seed, len, middle: 0.0, scale }.all(|v| v))
 }
 
+/// Returns 16 buffers of zeros.
+fn sixteen(setup: &Setup, len: u32) -> Result<[CudaSlice<f32>; 16]> {
+    let buffers = (0..16).map(|_| setup.stream.alloc_zeros::<f32>(len as usize));
+    let buffers = buffers.collect::<std::result::Result<Vec<_>, _>>()?;
+    buffers.try_into().map_err(|_| "16 buffers".into())
+}
+
 fn branches(setup: &Setup, table: &mut Table) -> Result<()> {
     for most in setup.scaled(vec![4_096, 262_144], vec![600]) {
         let work = format!("16 branches x 20, up to {most} elements");
-        let buffers = || -> Result<[CudaSlice<f32>; 16]> {
-            let buffers: std::result::Result<Vec<_>, _> =
-                (0..16).map(|_| setup.stream.alloc_zeros::<f32>(most as usize)).collect();
-            buffers?.try_into().map_err(|_| "16 buffers".into())
-        };
         compare!(
             setup,
             table,
             &work,
             most,
             sizes(most),
-            |n| for_all::branches(&setup.ctx, most, n, buffers()?),
-            for_one::branches(&setup.ctx, n, buffers()?),
+            |n| for_all::branches(&setup.ctx, most, n, sixteen(setup, most)?),
+            for_one::branches(&setup.ctx, n, sixteen(setup, most)?),
             |exec| setup.stream.clone_dtoh(&exec.args().xs[15])?
         );
     }
@@ -174,9 +178,7 @@ impl Perceptrons {
     }
 
     fn outs(&self, setup: &Setup, rows: u32) -> Result<[CudaSlice<f32>; 16]> {
-        let zeros = |_| setup.stream.alloc_zeros::<f32>((rows * self.width) as usize);
-        let outs = (0..16).map(zeros).collect::<std::result::Result<Vec<_>, _>>()?;
-        outs.try_into().map_err(|_| "16 results".into())
+        sixteen(setup, rows * self.width)
     }
 }
 
@@ -459,23 +461,23 @@ fn set_and_launch(setup: &Setup, table: &mut Table, decoder: &Decoder, work: &st
         let nodes = format!("{} / {}, {}", report.nodes(), report.edges, by_hand.size());
         let by_hand = by_hand.instantiate()?;
         let mut race = Race::new(until, 50);
-        let mut turn = 0;
+        let mut odd = 0;
         race.ours("for all", move |stream| {
-            turn = 1 - turn;
+            odd = 1 - odd;
             ours.edit(|edit| {
-                edit.set_n(middle + turn)?;
-                edit.set_pos(middle + turn - 1)
+                edit.set_n(middle + odd)?;
+                edit.set_pos(middle + odd - 1)
             })?;
             Ok(ours.launch(stream)?)
         });
-        let mut turn = 0;
+        let mut odd = 0;
         let steps = [middle, middle + 1];
         let steps = steps.map(|n| decoder.by_hand(&module, &caches, addresses, n));
         let steps = steps.into_iter().collect::<Result<Vec<_>>>()?;
         race.by_hand("by hand", move |stream| {
-            turn = 1 - turn;
+            odd = 1 - odd;
             for &(at, node) in &moved {
-                let (kernel, arguments) = &steps[turn as usize][at];
+                let (kernel, arguments) = &steps[odd as usize][at];
                 by_hand.set(node, *kernel, arguments)?;
             }
             by_hand.launch(stream)

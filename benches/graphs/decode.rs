@@ -35,26 +35,6 @@ impl Sizes {
     }
 }
 
-/// The weights and the cache of a layer. Matrices have a row for each output.
-#[cuweave::arguments]
-pub struct Layer {
-    width: u32,
-    kv_width: u32,
-    ff: u32,
-    positions: u32,
-    norm: &[bf16; width],
-    q: &[bf16; width * width],
-    k: &[bf16; kv_width * width],
-    v: &[bf16; kv_width * width],
-    output: &[bf16; width * width],
-    last_norm: &[bf16; width],
-    gate: &[bf16; ff * width],
-    up: &[bf16; ff * width],
-    down: &[bf16; width * ff],
-    keys: &mut [bf16; positions * kv_width],
-    values: &mut [bf16; positions * kv_width],
-}
-
 /// The arrays that all layers share.
 #[cuweave::arguments]
 pub struct Ends {

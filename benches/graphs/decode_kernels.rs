@@ -1,4 +1,4 @@
-//! The kernels of a decode step of a Llama in bf16, batch 1, and their blocks.
+//! The kernels of a decode step of a Llama in bf16, batch 1, their blocks, and a layer.
 
 use cuweave::prelude::*;
 use half::bf16;
@@ -140,6 +140,26 @@ unsafe extern "ptx-kernel" {
         positions: u32,
         scale: f32,
     );
+}
+
+/// The weights and the cache of a layer. Matrices have a row for each output.
+#[cuweave::arguments]
+pub struct Layer {
+    pub width: u32,
+    pub kv_width: u32,
+    pub ff: u32,
+    pub positions: u32,
+    pub norm: &[bf16; width],
+    pub q: &[bf16; width * width],
+    pub k: &[bf16; kv_width * width],
+    pub v: &[bf16; kv_width * width],
+    pub output: &[bf16; width * width],
+    pub last_norm: &[bf16; width],
+    pub gate: &[bf16; ff * width],
+    pub up: &[bf16; ff * width],
+    pub down: &[bf16; width * ff],
+    pub keys: &mut [bf16; positions * kv_width],
+    pub values: &mut [bf16; positions * kv_width],
 }
 
 /// The size of a head.

@@ -42,26 +42,6 @@ pub struct Mlp {
     bias: &[f32; width],
 }
 
-/// The weights and the cache of a layer of a decode step.
-#[cuweave::arguments]
-pub struct Layer {
-    width: u32,
-    kv_width: u32,
-    ff: u32,
-    positions: u32,
-    norm: &[bf16; width],
-    q: &[bf16; width * width],
-    k: &[bf16; kv_width * width],
-    v: &[bf16; kv_width * width],
-    output: &[bf16; width * width],
-    last_norm: &[bf16; width],
-    gate: &[bf16; ff * width],
-    up: &[bf16; ff * width],
-    down: &[bf16; width * ff],
-    keys: &mut [bf16; positions * kv_width],
-    values: &mut [bf16; positions * kv_width],
-}
-
 /// Defines each function in two modules: `for_all` values of the size before the semicolon, and `for_one` value.
 macro_rules! for_all_and_one {
     ($($(#[$meta:meta])* fn $name:ident($size:ident; $($rest:tt)*) $body:block)*) => {

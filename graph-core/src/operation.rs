@@ -389,7 +389,7 @@ impl Operations {
     }
 }
 
-/// What the device memory of an instantiated graph depends on.
+/// The numbers that the device memory of an instantiated graph depends on.
 #[derive(Clone, Copy, Debug, Default)]
 struct ExecShape {
     /// The kernels, copies and other nodes that run, with those of library calls and bodies.

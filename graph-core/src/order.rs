@@ -279,8 +279,8 @@ impl LoweredProgram {
     }
 
     /// Returns the facts that the build checks first: lengths are at least 1, ranges are inside their buffers,
-    /// bounds are not negative, fills and copies are not empty, and rows of one access do not overlap. If sizes may be 0,
-    /// lengths and fills and copies may be 0 too.
+    /// bounds are not negative, fills and copies are not empty, and rows of one access do not overlap. If sizes may be
+    /// 0, so may lengths, fills and copies.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {

@@ -1,4 +1,4 @@
-//! What holds for one value of a size and not for others: lengths of new operands, the order of independent sizes,
+//! Properties that hold for one value of a size and not for others: lengths of new operands, the order of independent sizes,
 //! chains whose grids are equal only for the largest values, and bounds that hold only if no size is 0.
 
 use cuweave::prelude::*;

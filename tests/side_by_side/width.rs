@@ -102,7 +102,7 @@ fn the_report_lists_the_branches() {
     assert_eq!(listed, report.serialized);
 }
 
-/// Fills that gain nothing from more branches than take 2.5 MiB of the driver's memory, on a device that was measured.
+/// Fills that gain nothing from more branches than take 2 MiB of the driver's memory, on a device that was measured.
 #[test]
 fn the_default_is_bounded() {
     let device = device();

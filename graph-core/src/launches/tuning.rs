@@ -35,7 +35,7 @@ impl Waves {
 /// grids per device").
 pub const MAX_CONCURRENT: usize = 128;
 
-/// The number of branches side by side for which the driver takes 2.5 MiB. For 9.0, more gain nothing if their kernels
+/// The number of branches side by side for which the driver takes 2 MiB. For 9.0, more gain nothing if their kernels
 /// are small and short: see [`Lanes`].
 pub const FEW_BRANCHES: usize = 19;
 

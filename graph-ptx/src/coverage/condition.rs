@@ -125,7 +125,7 @@ mod tests {
         makes.then(|| strides.fold(access.constant, |sum, (by, at)| sum + by.unwrap_or(0) * i128::from(at)))
     }
 
-    /// What is found for all values is found for each: the same threads, at the same addresses.
+    /// An analysis for all values finds the threads and addresses that one for each value finds.
     #[test]
     fn accesses_for_all_values_are_those_of_each() {
         let access = "ld.global.f32 %f1, [%rd5]; st.global.f32 [%rd6], %f1;";

@@ -177,9 +177,9 @@ impl CertificateBuilder<'_> {
 
     fn waits(&self, operation: &Operation) -> bool {
         let backend_options = &self.built.plan.decided.backend_options;
-        let launch = |id: &StatementId| backend_options.launches.get(*id).and_then(Option::as_ref);
         let waits = |id: &StatementId| {
-            launch(id).is_some_and(|launch| launch.waits) || backend_options.setters.contains(id)
+            let launch = self.built.launch_facts(*id);
+            launch.is_some_and(|launch| launch.waits) || backend_options.setters.contains(id)
         };
         !operation.sources.is_empty() && operation.sources.iter().all(waits)
     }

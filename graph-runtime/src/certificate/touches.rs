@@ -15,7 +15,7 @@ use super::CertificateBuilder;
 impl CertificateBuilder<'_> {
     /// Returns the bytes that the blocks of a launch access, for each of `count` accesses. Empty if they are not known.
     pub(super) fn touches(&self, id: StatementId, count: usize) -> Vec<c::TouchedBytes> {
-        let launch = self.built.plan.decided.backend_options.launches.get(id).and_then(Option::as_ref);
+        let launch = self.built.launch_facts(id);
         let Some(Fusing::With(footings)) = launch.map(|launch| &launch.fuse) else { return Vec::new() };
         let of = |at: usize| {
             let footing = footings.get(at);

@@ -170,16 +170,14 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
             .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
 
-    let empty_at_zero = empty_at_zero(&flat, args, &sizes, &limits, &mut modules)?;
-    check_smallest(&flat, args, &sizes, &limits, &mut modules, &empty_at_zero)?;
     let StatementValues { records, words, unproved, works } = values;
     let records = Vector::from(records);
+    let mut evaluator =
+        SizeEvaluator { flat: &flat, args, limits: &limits, modules: &mut modules, sizes: &sizes };
+    let empty_at_zero = evaluator.empty_at_zero()?;
+    evaluator.check_smallest(&empty_at_zero)?;
     let samples = match allowed.batches || allowed.fuse {
-        true => {
-            let (limits, modules, sizes) = (&limits, &mut modules, &sizes);
-            let may_be_empty = &empty_at_zero.statements;
-            Sampler { flat: &flat, args, limits, modules, sizes, may_be_empty }.samples()?
-        }
+        true => evaluator.samples(&empty_at_zero)?,
         false => Vec::new(),
     };
     let ranged = ranged_launches(&flat, &records, &words, &samples);
@@ -356,71 +354,108 @@ fn evaluate(
     Ok((modules, values))
 }
 
-/// Returns what is empty if the sizes with `#[at_least(0)]` are 0. They have their largest values before and after.
-fn empty_at_zero(
-    flat: &Flattened,
-    args: &mut dyn BuildArguments,
-    sizes: &[SizeRange],
-    limits: &Vector<Device, DeviceLimits>,
-    modules: &mut Modules,
-) -> Result<EmptyAtZero> {
-    let mut found = EmptyAtZero::default();
-    let zero = || sizes.iter().filter(|size| size.least == 0);
-    if zero().next().is_none() {
-        return Ok(found);
-    }
-    let scalars: Vec<ScalarId> = zero().map(|size| size.scalar).collect();
-    let mut evaluate = |others: fn(&SizeRange) -> u64| {
-        let values = sizes.iter().map(|size| if size.least == 0 { 0 } else { others(size) });
-        args.give_sizes(sizes, &values.collect::<Vec<u64>>())?;
-        args.with_body(&mut |body| {
-            found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
-            Ok(())
-        })
-    };
-    // A range may be valid for 0 only if other sizes are small too.
-    match evaluate(|size| size.most) {
-        Err(Error::Range { .. } | Error::ViewRange { .. }) => evaluate(|size| size.least)?,
-        other => other?,
-    }
-    args.give_sizes(sizes, &largest_of(sizes))?;
-    Ok(found)
-}
-
 /// The maximum number of values beside which grids change, since all launches are evaluated for each.
 const MAX_BORDERS: usize = 100;
 
-/// Evaluates launches for values of the sizes.
-struct Sampler<'b> {
+/// Evaluates statements for values of the sizes. Before and after each method, the sizes have their largest values.
+struct SizeEvaluator<'b> {
     flat: &'b Flattened,
     args: &'b mut dyn BuildArguments,
     limits: &'b Vector<Device, DeviceLimits>,
     modules: &'b mut Modules,
     sizes: &'b [SizeRange],
-    may_be_empty: &'b BTreeSet<StatementId>,
 }
 
-impl Sampler<'_> {
+impl SizeEvaluator<'_> {
+    /// Returns what is empty if the sizes with `#[at_least(0)]` are 0.
+    fn empty_at_zero(&mut self) -> Result<EmptyAtZero> {
+        let SizeEvaluator { flat, args, limits, modules, sizes } = self;
+        let mut found = EmptyAtZero::default();
+        let zero = || sizes.iter().filter(|size| size.least == 0);
+        if zero().next().is_none() {
+            return Ok(found);
+        }
+        let scalars: Vec<ScalarId> = zero().map(|size| size.scalar).collect();
+        let mut evaluate = |others: fn(&SizeRange) -> u64| {
+            let values = sizes.iter().map(|size| if size.least == 0 { 0 } else { others(size) });
+            args.give_sizes(sizes, &values.collect::<Vec<u64>>())?;
+            args.with_body(&mut |body| {
+                found = EmptyAtZero::new(flat, body, &scalars, limits, modules)?;
+                Ok(())
+            })
+        };
+        // A range may be valid for 0 only if other sizes are small too.
+        match evaluate(|size| size.most) {
+            Err(Error::Range { .. } | Error::ViewRange { .. }) => evaluate(|size| size.least)?,
+            other => other?,
+        }
+        args.give_sizes(sizes, &largest_of(sizes))?;
+        Ok(found)
+    }
+
+    /// Checks the launches that sizes reach also with the smallest values, so that a launch that would not write all
+    /// that it must is an error of the build. What other scalars with setters reach, too, is left to the sets: an edit
+    /// may change both. A value of 0 disables nodes.
+    fn check_smallest(&mut self, empty: &EmptyAtZero) -> Result<()> {
+        let SizeEvaluator { flat, args, limits, modules, sizes } = self;
+        if sizes.is_empty() {
+            return Ok(());
+        }
+        let scalars: Vec<ScalarId> = sizes.iter().map(|size| size.scalar).collect();
+        let is_other = |scalar: &Scalar| matches!(scalar.setting, Setting::Free);
+        let others: BTreeSet<StatementId> =
+            flat.scalars.iter().filter(|one| is_other(one)).flat_map(|one| one.statements.clone()).collect();
+        let moves = |id: &ScalarId| flat.moves.of.get(*id).is_some_and(|moved| !moved.is_empty());
+        let moving = flat.scalars.enumerate().filter(|(_, scalar)| is_other(scalar)).map(|(id, _)| id);
+        let moving: Vec<ScalarId> = moving.filter(moves).collect();
+        let by_others = flat.moves.union(&flat.scalars, &moving);
+        let effects = flat.moves.union(&flat.scalars, &scalars).without(&by_others);
+        let program = flat.checked.program();
+        let is_launch = |id: &&StatementId| {
+            program.statements[**id].kind == StatementKind::Launch(()) && !others.contains(id)
+        };
+        let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
+        let least: Vec<u64> = sizes.iter().map(|size| size.least.max(1)).collect();
+        args.give_sizes(sizes, &least)?;
+        let checked = args.with_body(&mut |body| {
+            let dims = match flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes) {
+                Ok(bounds) => bounds.dims,
+                Err(_) if !moving.is_empty() => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            check_moved_ranges(&effects, flat, &dims, &empty.buffers)?;
+            let (empty, count) = (&empty.statements, launches.len());
+            let mut evaluation = Evaluation::new(program, &dims, limits, modules, empty, count, Vec::new());
+            evaluation.statements(flat, body, &launches)
+        });
+        args.give_sizes(sizes, &largest_of(sizes))?;
+        checked.map_err(|error| {
+            let value = |size: &SizeRange| format!("`{}` = {}", size.at.name, size.least.max(1));
+            let values: Vec<String> = sizes.iter().map(value).collect();
+            Error::SmallestSizes(values.join(" and "), Box::new(error))
+        })
+    }
+
     /// Evaluates the launches that sizes move for some values of the sizes. Values for which the program has an error
-    /// are left out. The sizes have their largest values before and after.
-    fn samples(mut self) -> Result<Vec<SizeSample>> {
+    /// are left out.
+    fn samples(&mut self, empty: &EmptyAtZero) -> Result<Vec<SizeSample>> {
         let (statements, mut samples) = (sized_launches(self.flat), Vec::new());
         if statements.is_empty() {
             return Ok(samples);
         }
         let mut points = Vec::new();
         for point in size_points(self.sizes) {
-            if let Some(sample) = self.at(&point, &statements)? {
+            if let Some(sample) = self.at(&point, &statements, empty)? {
                 samples.push(sample);
                 points.push(point);
             }
         }
         let most = SizePoint { values: largest_of(self.sizes), rises: false };
-        let largest = self.at(&most, &statements)?;
+        let largest = self.at(&most, &statements, empty)?;
         let compared: Vec<(&SizePoint, &SizeSample)> =
             points.iter().chain([&most]).zip(samples.iter().chain(&largest)).collect();
-        for values in self.borders(&statements, &compared)? {
-            samples.extend(self.at(&SizePoint { values, rises: false }, &statements)?);
+        for values in self.borders(&statements, &compared, empty)? {
+            samples.extend(self.at(&SizePoint { values, rises: false }, &statements, empty)?);
         }
         self.args.give_sizes(self.sizes, &largest_of(self.sizes))?;
         Ok(samples)
@@ -431,6 +466,7 @@ impl Sampler<'_> {
         &mut self,
         statements: &[StatementId],
         samples: &[(&SizePoint, &SizeSample)],
+        empty: &EmptyAtZero,
     ) -> Result<BTreeSet<Vec<u64>>> {
         let mut alike: BTreeMap<Vec<Option<[u32; 3]>>, Vec<StatementId>> = BTreeMap::new();
         for &id in statements {
@@ -447,7 +483,7 @@ impl Sampler<'_> {
                 while after - before > 1 {
                     let middle = before + (after - before) / 2;
                     let values = after_steps(&from.values, &to.values, middle);
-                    let sample = self.at(&SizePoint { values, rises: false }, &members[..1])?;
+                    let sample = self.at(&SizePoint { values, rises: false }, &members[..1], empty)?;
                     let is_before = sample.and_then(|sample| sample.grid(members[0])) == *grid;
                     *(if is_before { &mut before } else { &mut after }) = middle;
                 }
@@ -458,15 +494,20 @@ impl Sampler<'_> {
     }
 
     /// Evaluates launches. `None` if the program has an error for these values.
-    fn at(&mut self, point: &SizePoint, statements: &[StatementId]) -> Result<Option<SizeSample>> {
-        let Sampler { flat, args, limits, modules, sizes, may_be_empty } = self;
+    fn at(
+        &mut self,
+        point: &SizePoint,
+        statements: &[StatementId],
+        empty: &EmptyAtZero,
+    ) -> Result<Option<SizeSample>> {
+        let SizeEvaluator { flat, args, limits, modules, sizes } = self;
         args.give_sizes(sizes, &point.values)?;
         let mut evaluated = None;
         let done = args.with_body(&mut |body| {
             let bounds = flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes)?;
             let (program, count) = (flat.checked.program(), statements.len());
             let mut evaluation =
-                Evaluation::new(program, &bounds.dims, limits, modules, may_be_empty, count, Vec::new());
+                Evaluation::new(program, &bounds.dims, limits, modules, &empty.statements, count, Vec::new());
             // Other scalars may fit the sizes only after they are set.
             evaluation.skip_access_checks();
             evaluation.statements(flat, body, statements)?;
@@ -478,53 +519,4 @@ impl Sampler<'_> {
             SizeSample { rises: point.rises, records, words }
         }))
     }
-}
-
-/// Checks the launches that sizes reach also with the smallest values, so that a launch that would not write all that
-/// it must is an error of the build. What other scalars with setters reach, too, is left to the sets: an edit may change
-/// both. The sizes have their largest values before and after. A value of 0 disables nodes.
-fn check_smallest(
-    flat: &Flattened,
-    args: &mut dyn BuildArguments,
-    sizes: &[SizeRange],
-    limits: &Vector<Device, DeviceLimits>,
-    modules: &mut Modules,
-    empty: &EmptyAtZero,
-) -> Result<()> {
-    if sizes.is_empty() {
-        return Ok(());
-    }
-    let scalars: Vec<ScalarId> = sizes.iter().map(|size| size.scalar).collect();
-    let is_other = |scalar: &Scalar| matches!(scalar.setting, Setting::Free);
-    let others: BTreeSet<StatementId> =
-        flat.scalars.iter().filter(|one| is_other(one)).flat_map(|one| one.statements.clone()).collect();
-    let moves = |id: &ScalarId| flat.moves.of.get(*id).is_some_and(|moved| !moved.is_empty());
-    let moving = flat.scalars.enumerate().filter(|(_, scalar)| is_other(scalar)).map(|(id, _)| id);
-    let moving: Vec<ScalarId> = moving.filter(moves).collect();
-    let by_others = flat.moves.union(&flat.scalars, &moving);
-    let effects = flat.moves.union(&flat.scalars, &scalars).without(&by_others);
-    let program = flat.checked.program();
-    let is_launch = |id: &&StatementId| {
-        program.statements[**id].kind == StatementKind::Launch(()) && !others.contains(id)
-    };
-    let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
-    let least: Vec<u64> = sizes.iter().map(|size| size.least.max(1)).collect();
-    args.give_sizes(sizes, &least)?;
-    let checked = args.with_body(&mut |body| {
-        let dims = match flat.moves.values(&mut BodyEvaluator::new(body), &flat.frames, &flat.sizes) {
-            Ok(bounds) => bounds.dims,
-            Err(_) if !moving.is_empty() => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        check_moved_ranges(&effects, flat, &dims, &empty.buffers)?;
-        let (empty, count) = (&empty.statements, launches.len());
-        let mut evaluation = Evaluation::new(program, &dims, limits, modules, empty, count, Vec::new());
-        evaluation.statements(flat, body, &launches)
-    });
-    args.give_sizes(sizes, &largest_of(sizes))?;
-    checked.map_err(|error| {
-        let value = |size: &SizeRange| format!("`{}` = {}", size.at.name, size.least.max(1));
-        let values: Vec<String> = sizes.iter().map(value).collect();
-        Error::SmallestSizes(values.join(" and "), Box::new(error))
-    })
 }

@@ -132,7 +132,7 @@ pub enum Work {
     /// Blocks read what others write.
     Mirrored,
     Shifted(u32),
-    /// What is written depends on the grid.
+    /// The written values depend on the grid.
     Fresh,
     Mix,
     March(u32),

@@ -7,7 +7,7 @@ use super::super::slice::{IntType, SliceArg, SliceOp, SliceOpcode, SlicedParamet
 use super::{Interpreter, StepOutcome, ThreadGroup};
 
 impl Interpreter<'_, '_> {
-    /// Records an access of all threads of a group.
+    /// Runs a load or a store of a group.
     pub(super) fn store(&mut self, group: &mut ThreadGroup, op: &SliceOp) -> StepOutcome {
         let [
             SliceArg::Constant(parameter),

@@ -3,6 +3,7 @@
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Program, StatementId, StatementKind};
 use cuweave_core::kind::NodeStage;
+use cuweave_core::launches::Launch;
 use cuweave_core::operation::{BufferPlacement, OperationId, OperationKind};
 use cuweave_core::scopes::Scopes;
 
@@ -83,6 +84,11 @@ impl BuiltGraph {
         self.plan.operations.list.len() - self.handle.captured.len() + captured
     }
 
+    /// Returns the facts about a launch. `None` if it stays as written.
+    pub fn launch_facts(&self, statement: StatementId) -> Option<&Launch> {
+        self.plan.decided.backend_options.launches.get(statement)?.as_ref()
+    }
+
     /// Estimates the bytes of device memory that the driver takes to instantiate the graph.
     pub fn estimated_exec_bytes(&self, program: &Program) -> u64 {
         self.plan.operations.estimated_exec_bytes(self.nodes(), Scopes::new(program).list.len())
@@ -94,7 +100,7 @@ impl BuiltGraph {
         AnnotatedGraph {
             program: definition.program(),
             dims: definition.dims(),
-            planned: &definition.flat.sizes,
+            planned: definition.planned_lengths(),
             operations: &self.plan.operations,
             records: &self.state.records,
             nodes,

@@ -38,7 +38,7 @@ pub(crate) struct Definition {
     pub ranged: RangedLaunches,
     /// The limits of each device.
     pub limits: Vector<Device, DeviceLimits>,
-    /// What is empty if sizes are 0.
+    /// The statements and buffers that are empty if sizes are 0.
     pub empty_at_zero: EmptyAtZero,
     /// The loaded modules and functions.
     pub modules: Modules,

@@ -16,7 +16,8 @@ use crate::cuda::{KernelLaunch, Node};
 use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
 use crate::statements::{StatementRecord, batch_of, first_blocks, launch_record};
 
-use super::fused::{check_fused_member, has_grid_for_sizes};
+use super::fused::check_fused_member;
+use super::ranged::has_grid_for_sizes;
 
 /// Adds the node of a batch, with the parameters of its members.
 pub(crate) fn add_batch(

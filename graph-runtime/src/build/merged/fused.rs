@@ -3,7 +3,7 @@
 
 use cuweave_core::index::{narrow, size};
 use cuweave_core::ir::{Program, StatementId, StatementKind};
-use cuweave_core::launches::{LaunchShape, Stack};
+use cuweave_core::launches::Stack;
 use cuweave_core::operation::{ChainId, Operation, OperationId};
 
 use crate::build::graph::builder::GraphBuilder;
@@ -12,6 +12,8 @@ use crate::build::graph::definition::Definition;
 use crate::cuda::{KernelLaunch, Node};
 use crate::error::{Error, PlanFault, Result, SetterFault, at_statement};
 use crate::statements::{StatementRecord, first_blocks, launch_record};
+
+use super::ranged::has_grid_for_sizes;
 
 /// Adds the node of a chain, with the parameters of its members.
 pub(crate) fn add_fused(
@@ -52,20 +54,6 @@ pub(crate) fn check_fused_member(
     let launches = operations.list[operation].sources.len();
     let reason = SetterFault::Fused { launches, built: old.shape, now: new.shape };
     Err(Error::BuildAgain { at: at_statement(program, statement), reason })
-}
-
-/// Returns true if two configurations of a merged launch are equal, or differ only where sizes move the grid.
-pub(super) fn has_grid_for_sizes(
-    built: &BuiltGraph,
-    statement: StatementId,
-    old: LaunchShape,
-    new: LaunchShape,
-) -> bool {
-    let launch = built.plan.decided.backend_options.launches.get(statement).and_then(Option::as_ref);
-    let axes = old.grid.iter().zip(&new.grid).enumerate();
-    let mut moved = axes.filter(|(_, (old, new))| old != new).map(|(axis, _)| axis);
-    (old.block, old.shared) == (new.block, new.shared)
-        && moved.all(|axis| launch.is_some_and(|launch| launch.ranged.grid[axis].is_some()))
 }
 
 /// Updates the node of a chain from its table.

@@ -4,13 +4,27 @@ use std::collections::BTreeSet;
 
 use cuweave_core::index::size;
 use cuweave_core::ir::{Program, StatementId};
-use cuweave_core::launches::RangedLaunch;
+use cuweave_core::launches::{LaunchShape, RangedLaunch};
 use cuweave_core::operation::{Operation, OperationId};
 use cuweave_ptx::coverage::RangedValue;
 
 use crate::build::graph::built::BuiltGraph;
 use crate::error::{Error, Result, SetterFault, at_statement};
 use crate::statements::launch_record;
+
+/// Returns true if two configurations of a merged launch are equal, or differ only where sizes move the grid.
+pub(super) fn has_grid_for_sizes(
+    built: &BuiltGraph,
+    statement: StatementId,
+    old: LaunchShape,
+    new: LaunchShape,
+) -> bool {
+    let launch = built.launch_facts(statement);
+    let axes = old.grid.iter().zip(&new.grid).enumerate();
+    let mut moved = axes.filter(|(_, (old, new))| old != new).map(|(axis, _)| axis);
+    (old.block, old.shared) == (new.block, new.shared)
+        && moved.all(|axis| launch.is_some_and(|launch| launch.ranged.grid[axis].is_some()))
+}
 
 /// Checks what is assumed about the values of merged launches, after their records have changed.
 ///
@@ -28,7 +42,6 @@ fn check_node(built: &BuiltGraph, program: &Program, node: &Operation) -> Result
     if node.sources.len() < 2 {
         return Ok(());
     }
-    let launches = &built.plan.decided.backend_options.launches;
     let mut seen: Vec<(u32, u64)> = Vec::new();
     let mut holds = |RangedValue { number, least, most }: RangedValue, value: u64| {
         let known = seen.iter().find(|(other, _)| *other == number).map(|(_, value)| *value);
@@ -36,7 +49,7 @@ fn check_node(built: &BuiltGraph, program: &Program, node: &Operation) -> Result
         (least..=most).contains(&value) && known.is_none_or(|known| known == value)
     };
     for &member in node.sources.iter() {
-        let Some(Some(launch)) = launches.get(member) else { continue };
+        let Some(launch) = built.launch_facts(member) else { continue };
         if *launch.ranged == RangedLaunch::default() {
             continue;
         }

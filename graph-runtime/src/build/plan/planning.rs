@@ -115,10 +115,8 @@ fn facts(
             (LaunchFacts { left_alone, ..LaunchFacts::default() }, Allowed::default())
         }
     };
-    for (&statement, ranged) in ranged {
-        if facts.launches.get(statement).is_some()
-            && let Some(launch) = &mut facts.launches[statement]
-        {
+    for (statement, launch) in facts.launches.enumerate_mut() {
+        if let (Some(launch), Some(ranged)) = (launch, ranged.get(&statement)) {
             launch.grid_changes = false;
             launch.ranged = Arc::new(RangedLaunch { grid: ranged.grid, scalars: Vec::new() });
         }

@@ -67,9 +67,7 @@ pub(crate) fn ranged_launches(
 ) -> RangedLaunches {
     let mut numbers = Numbers::default();
     let mut found = RangedLaunches::new();
-    if samples.is_empty() {
-        return found;
-    }
+    let Some(SizeSample { records: sampled, .. }) = samples.first() else { return found };
     let grids: BTreeSet<StatementId> = flat
         .scalars
         .iter()
@@ -77,7 +75,7 @@ pub(crate) fn ranged_launches(
         .flat_map(|scalar| scalar.grids.iter().copied())
         .collect();
     let rising = samples.iter().filter(|sample| sample.rises).count();
-    for id in sized_launches(flat) {
+    for &id in sampled.keys() {
         let Some(largest) = records[id].launch() else { continue };
         let launches: Option<Vec<(&LaunchRecord, &[Word])>> =
             samples.iter().map(|sample| Some((sample.records.get(&id)?.launch()?, &*sample.words))).collect();

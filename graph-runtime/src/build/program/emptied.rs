@@ -1,5 +1,5 @@
-//! What is empty if sizes are 0: launches without blocks, fills and copies without bytes, and buffers. The nodes of
-//! such statements are disabled meanwhile.
+//! Finds what is empty if sizes are 0: launches without blocks, fills and copies without bytes, and buffers. The nodes
+//! of such statements are disabled meanwhile.
 
 use std::collections::BTreeSet;
 
