@@ -36,6 +36,7 @@ fn main() -> Result<()> {
     }
     let planned = branches(&setup, &blas, &mut table)?;
     let built = build(&setup, &blas)?;
+    sized(&setup, &blas)?;
     if let Some(version) = blas.cublas_version() {
         table.note(&format!("cuBLASLt {version}."))?;
     }
@@ -135,6 +136,36 @@ macro_rules! chain {
 }
 chain!(chain_f32, chain_f32_owned, f32, "f32", |value| value, false);
 chain!(chain_bf16, chain_bf16_owned, bf16, "bf16", bf16::from_f32, true);
+
+/// The time to set the number of rows of 154 products, the first time that a number comes and later.
+fn sized(setup: &Setup, blas: &Blas) -> Result<()> {
+    let (most, d, pairs) = setup.scaled((64, 1024, 77), (9, 8, 2));
+    let convert = |values: Vec<f32>| values.into_iter().map(bf16::from_f32).collect::<Vec<bf16>>();
+    let w = setup.stream.clone_htod(&convert(noise(d * d, 1, (3.0 / d as f32).sqrt())))?;
+    let mut x = setup.stream.clone_htod(&convert(noise(most * d, 2, 1.0)))?;
+    let mut exec = graphs::sized(&setup.ctx, most, most, d, pairs, blas, &w, &mut x)?.instantiate()?;
+    exec.launch(&setup.stream)?;
+    setup.stream.synchronize()?;
+    let columns = ["products", "time", "median ms", "largest ms", "goal ms"];
+    let mut table = Table::new(setup, "library_calls_sizes", &columns)?;
+    let numbers: Vec<u32> = (1..=most).step_by(3).collect();
+    for (time, goal) in [("the first", "<= 4"), ("the second", "<= 0.5"), ("the third", "<= 0.5")] {
+        let mut times = Vec::new();
+        for &rows in &numbers {
+            let start = Instant::now();
+            exec.set_rows(rows)?;
+            times.push(start.elapsed());
+            exec.launch(&setup.stream)?;
+            setup.stream.synchronize()?;
+        }
+        let largest = times.iter().max().copied().unwrap_or_default();
+        let ms = |time: std::time::Duration| format!("{:.3}", time.as_secs_f64() * 1e3);
+        let products =
+            format!("{} of up to {most} x {d} x {d}, {} numbers of rows", 2 * pairs, numbers.len());
+        table.row(&[products, time.to_owned(), ms(median(&mut times)), ms(largest), goal.to_owned()])?;
+    }
+    table.finish()
+}
 
 /// Chains of products with launches between them: with the chosen batches, with all possible batches, and without
 /// batches.

@@ -25,6 +25,24 @@ chain! {
     "owned" chain_bf16_owned bf16;
 }
 
+/// `pairs` pairs of products of up to `most` rows, from x and back to it.
+#[cuweave::graph]
+pub fn sized(
+    most: u32,
+    #[at_most(most)] rows: u32,
+    d: u32,
+    pairs: u32,
+    blas: &Blas,
+    w: &[bf16; d * d],
+    x: &mut [bf16; rows * d],
+) {
+    for _ in 0..pairs {
+        let h = alloc::<bf16>(rows * d);
+        gemm(&blas, &x, &w, &mut h, rows, d, d);
+        gemm(&blas, &h, &w, &mut x, rows, d, d);
+    }
+}
+
 /// Sums up c = a · b four times in each of `count` branches.
 #[cuweave::graph]
 pub fn branches(

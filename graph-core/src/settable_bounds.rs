@@ -10,7 +10,7 @@ use crate::expand::symbols::{Symbol, SymbolDefinition};
 use crate::expand::{DimValue, ExpansionPoint, Expressions, Formula, Frame, FrameId, SettableBound};
 use crate::ids::ScalarId;
 use crate::index::{Index, Vector, size};
-use crate::ir::{BufferId, DimId, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Program, Statement, StatementId};
 use crate::location::{SourceLocation, at_statement};
 use crate::operation::{AccessTarget, AccessTargetId, Operations};
 use crate::table::{BoundOp, Scalar};
@@ -138,7 +138,8 @@ impl SettableBounds {
         };
         for (statement, declared) in program.statements.enumerate() {
             for (index, access) in declared.accesses.iter().enumerate() {
-                let moved = scalars(&[access.lo, access.hi]);
+                let mut moved = scalars(&[access.lo, access.hi]);
+                moved.extend(access.rows.iter().flat_map(|rows| scalars(&rows.dims())));
                 let by_length = scalars(&[program.buffers[access.buffer].len]);
                 for &scalar in by_length.difference(&moved) {
                     of[scalar].unmoved.push((statement, index));
@@ -191,7 +192,7 @@ impl SettableBounds {
     pub fn split_statements(&mut self, program: &Program, scalar: ScalarId, mentioned: &[StatementId]) {
         let is_longer = |&(statement, access): &(StatementId, usize)| {
             let access = &program.statements[statement].accesses[access];
-            !self.keeps_length(access.lo, access.hi)
+            !self.keeps_length(access.lo, access.hi) || self.moves_rows(access)
         };
         let moved = &self.of[scalar];
         let longer = moved.accesses.iter().filter(|access| is_longer(access)).map(|access| access.0);
@@ -210,6 +211,20 @@ impl SettableBounds {
             (Some(one), None) | (None, Some(one)) => one.as_constant().is_some(),
             (Some(lo), Some(hi)) => hi.minus(lo).is_some_and(|length| length.as_constant().is_some()),
         }
+    }
+
+    /// Returns true if a setter changes a number of the rows of an access.
+    fn moves_rows(&self, access: &Access) -> bool {
+        access.rows.is_some_and(|rows| rows.dims().into_iter().any(|dim| self.moves(dim)))
+    }
+
+    /// Returns true if a statement is a pitched copy or fill, and a setter changes its rows or its place.
+    #[must_use]
+    pub fn moves_pitched(&self, statement: &Statement) -> bool {
+        let moves = |access: &&Access| {
+            access.rows.is_some() && [access.lo, access.hi].into_iter().any(|dim| self.moves(dim))
+        };
+        statement.accesses.iter().any(|access| moves(&access) || self.moves_rows(access))
     }
 
     /// Returns true if no setter changes a bound.

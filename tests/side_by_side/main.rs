@@ -35,6 +35,7 @@ mod parts_random;
 mod paths;
 mod pinned_launches;
 mod pitched;
+mod pitched_sizes;
 mod plans;
 mod pointers;
 mod recall;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, size};
-use crate::ir::{DimId, StatementKind};
+use crate::ir::{Access, DimId, StatementKind};
 use crate::table::{BoundOp, Setting};
 use cuweave_ptx::poly::Poly;
 
@@ -208,12 +208,19 @@ impl Symbols {
         let mut moved_by = |dim: DimId, reason| fixed::add(&mut found, of_dim(dim), reason);
         let options = [program.options.budget, program.options.width];
         options.into_iter().flatten().for_each(|dim| moved_by(dim, FixedReason::Structure));
-        // The driver changes neither the rows nor the place of a pitched copy or fill.
+        // The driver changes neither the rows nor the place of a pitched copy or fill. Those that a size changes are
+        // kernels.
+        let one_device = program.devices() == 1;
         for (id, statement) in program.statements.enumerate() {
+            let pinned = |access: &Access| program.buffers[access.buffer].origin.is_pinned();
+            let may_be_kernel = one_device && !statement.accesses.iter().any(pinned);
             for (access, rows) in statement.accesses.iter().filter_map(|access| Some((access, access.rows?)))
             {
-                let dims = [access.lo, access.hi].into_iter().chain(rows.dims());
-                dims.for_each(|dim| moved_by(dim, FixedReason::Rows(id)));
+                for dim in [access.lo, access.hi].into_iter().chain(rows.dims()) {
+                    let mut scalars = of_dim(dim);
+                    scalars.retain(|&scalar| !may_be_kernel || !is_size(frames, scalar));
+                    fixed::add(&mut found, scalars, FixedReason::Rows(id));
+                }
             }
         }
         // The kernel that sets a condition keeps its address. A library call is captured again for sizes only.

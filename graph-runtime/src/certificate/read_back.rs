@@ -13,7 +13,7 @@ use cuweave_core::operation::{ChainId, OperationId, OperationKind};
 
 use crate::cuda::{CopyPitch, KernelNode, Memcpy, Node, RawGraph, pattern};
 use crate::error::{Error, Result};
-use crate::kernels::{FILL64_ROWS, LaunchRecord};
+use crate::kernels::{COPY_ROWS, FILL_ROWS, LaunchRecord};
 use crate::statements::{StatementRecordExt, batch_of, row_offsets};
 
 use super::CertificateBuilder;
@@ -187,14 +187,25 @@ impl CertificateBuilder<'_> {
                 }
                 let launch = |id: StatementId| self.built.state.records[id].launch();
                 let kernel = ids.first().and_then(|&id| launch(id));
-                let (addresses, numbers) = if let Some(record) = kernel.filter(|_| fills) {
+                let (addresses, numbers) = if let Some(record) = kernel.filter(|_| fills || copies) {
                     let sizes: Vec<u32> = record.kernel.params.iter().map(|param| param.size).collect();
                     let values = self.driver(driver.kernel_of(handle, &sizes))?.parameters;
                     let value = |at: usize| values.get(at).map_or(0, |bytes| number_of(bytes));
-                    if std::ptr::eq(record.kernel, &FILL64_ROWS) {
+                    if std::ptr::eq(record.kernel, &COPY_ROWS) {
+                        let (rows, bytes) = (value(4), value(3).saturating_mul(value(9)));
+                        let of_plane = value(3).saturating_mul(rows);
+                        let planes = value(2).checked_div(of_plane).unwrap_or(0);
+                        let pitches = [5, 7].map(|at| CopyPitch {
+                            bytes: value(at).saturating_mul(value(9)),
+                            height: value(at + 1),
+                        });
+                        let ends = [0, 1]
+                            .map(|end| self.end_of(ids[0], end, value(end), [rows, planes], pitches[end]));
+                        (ends.concat(), self.pitched_numbers(bytes, rows, planes, &pitches))
+                    } else if std::ptr::eq(record.kernel, &FILL_ROWS) {
                         let (width, rows) = (value(3), value(2).checked_div(value(3)).unwrap_or(0));
-                        let pitch = CopyPitch { bytes: value(4).saturating_mul(8), height: rows };
-                        let bytes = width.saturating_mul(8);
+                        let pitch = CopyPitch { bytes: value(4).saturating_mul(value(5)), height: rows };
+                        let bytes = width.saturating_mul(value(5));
                         let mut numbers = self.pitched_numbers(bytes, rows, 1, &[pitch]);
                         numbers.push(value(1));
                         (rows_from(value(0), rows, 1, pitch).collect(), numbers)
@@ -222,10 +233,8 @@ impl CertificateBuilder<'_> {
                     if !pitched(0) && !pitched(1) && rows == 1 && planes == 1 {
                         (ends.to_vec(), vec![bytes])
                     } else {
-                        let of_end = |end: usize| match pitched(end) {
-                            true => rows_from(ends[end], rows, planes, pitches[end]).collect(),
-                            false => vec![ends[end]],
-                        };
+                        let of_end =
+                            |end: usize| self.end_of(ids[0], end, ends[end], [rows, planes], pitches[end]);
                         let numbers = self.pitched_numbers(bytes, rows, planes, &pitches);
                         ([of_end(0), of_end(1)].concat(), numbers)
                     }
@@ -242,6 +251,21 @@ impl CertificateBuilder<'_> {
             }
         }
         Ok(node)
+    }
+
+    /// Returns the addresses of the rows of one end of a pitched copy, or the first address if that end is no rows.
+    fn end_of(
+        &self,
+        id: StatementId,
+        end: usize,
+        first: u64,
+        [rows, planes]: [u64; 2],
+        pitch: CopyPitch,
+    ) -> Vec<u64> {
+        match self.is_pitched(id, end) {
+            true => rows_from(first, rows, planes, pitch).collect(),
+            false => vec![first],
+        }
     }
 
     /// Returns true if an access of a statement is pitched.

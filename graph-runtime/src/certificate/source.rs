@@ -281,7 +281,7 @@ impl CertificateBuilder<'_> {
         if let Some(mut numbers) = pitched {
             match record {
                 StatementKind::Fill(fill) => numbers.push(fill.pattern()),
-                StatementKind::Launch(fill) => {
+                StatementKind::Launch(fill) if statement.kind != StatementKind::Copy(()) => {
                     numbers.push(cuda::number(self.built.state.words[size(fill.first) + 1]));
                 }
                 _ => {}

@@ -439,7 +439,10 @@ impl Core {
     /// Checks that no pitched copy, library call or condition uses the buffers: their nodes keep their addresses.
     fn check_not_captured(&mut self, first: usize, count: usize) -> Result<()> {
         let users = self.users(first, count);
-        let pitched = users.iter().find(|&&statement| self.definition.flat.is_pitched_copy(statement));
+        let is_node = |statement: StatementId| !self.built.state.as_kernels[statement];
+        let pitched = users
+            .iter()
+            .find(|&&statement| self.definition.flat.is_pitched_copy(statement) && is_node(statement));
         if let Some(&copy) = pitched {
             let program = self.definition.program();
             let buffer = program.buffers[BufferId::new(first)].name.to_string();

@@ -48,7 +48,9 @@ pub use limits::DeviceLimits;
 pub(crate) use module::LoadedModule;
 pub use module::{Loaded, Module, load};
 pub use modules::Modules;
-pub(crate) use modules::{ENTRY, FILL64, FILL64_ROWS, HUB, SET_CONDITION, SET_CONDITIONS, SET_LOOP, STAMP};
+pub(crate) use modules::{
+    COPY_ROWS, ENTRY, FILL_ROWS, FILL64, HUB, SET_CONDITION, SET_CONDITIONS, SET_LOOP, STAMP,
+};
 pub(crate) use notes::{LaunchNote, VariableUses, drop_completed};
 pub use param::{AtomicUpdates, Param, ParamKind};
 pub(crate) use record::LaunchRecord;

@@ -38,9 +38,9 @@ pub(crate) static FILL64: Kernel = Kernel::new(
     ],
 );
 
-/// Fills rows of memory with a 64-bit value.
-pub(crate) static FILL64_ROWS: Kernel = Kernel::new(
-    "cuweave_fill64_rows",
+/// Fills rows of memory with a value of 1, 2, 4 or 8 bytes.
+pub(crate) static FILL_ROWS: Kernel = Kernel::new(
+    "cuweave_fill_rows",
     &INTERNAL,
     &[
         Param::fixed::<u64>("target", ParamKind::Write),
@@ -48,6 +48,25 @@ pub(crate) static FILL64_ROWS: Kernel = Kernel::new(
         Param::scalar::<u64>("n"),
         Param::scalar::<u64>("width"),
         Param::scalar::<u64>("pitch"),
+        Param::scalar::<u64>("size"),
+    ],
+);
+
+/// Copies rows of memory in units of 1, 2, 4 or 8 bytes.
+pub(crate) static COPY_ROWS: Kernel = Kernel::new(
+    "cuweave_copy_rows",
+    &INTERNAL,
+    &[
+        Param::fixed::<u64>("source", ParamKind::Read),
+        Param::fixed::<u64>("target", ParamKind::Write),
+        Param::scalar::<u64>("n"),
+        Param::scalar::<u64>("width"),
+        Param::scalar::<u64>("rows"),
+        Param::scalar::<u64>("source_pitch"),
+        Param::scalar::<u64>("source_height"),
+        Param::scalar::<u64>("target_pitch"),
+        Param::scalar::<u64>("target_height"),
+        Param::scalar::<u64>("size"),
     ],
 );
 

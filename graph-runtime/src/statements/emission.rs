@@ -17,8 +17,9 @@ pub(crate) struct EmissionContext<'n> {
     pub pointed: &'n Vector<AccessTargetId, AccessTarget>,
     /// The address of each buffer.
     pub bases: &'n Vector<BufferId, u64>,
-    /// True for fills of 8-byte values that a setter may change. These are kernels whatever the current value is.
-    pub fill_kernels: &'n Vector<StatementId, bool>,
+    /// True for fills and copies that a setter may change so that no memset or memcpy node can do them. These are
+    /// kernels whatever the current values are.
+    pub as_kernels: &'n Vector<StatementId, bool>,
     /// The functions of host statements.
     pub hosts: &'n HostFunctions,
     /// The index of the launch whose flag and semaphore values the nodes get.

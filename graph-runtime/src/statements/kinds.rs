@@ -14,7 +14,7 @@ use cuweave_core::kind::{Stage, StatementKind, SyncOperation};
 use crate::bind::{Flag, FlagValue, Semaphore};
 use crate::cuda::{Event, HostMemory, HostWork, Word, host_work};
 use crate::error::{ConfigFault, PlanFault, Result, at_statement};
-use crate::kernels::{DeviceLimits, FILL64, FILL64_ROWS, Kernel, LaunchRecord, Modules};
+use crate::kernels::{COPY_ROWS, DeviceLimits, FILL_ROWS, FILL64, Kernel, LaunchRecord, Modules};
 
 use super::arguments::Arguments;
 use super::config::Config;
@@ -29,6 +29,7 @@ mod host;
 pub(super) mod launch;
 pub(super) mod sync;
 
+use copy::CopyRecord;
 use event::EventNode;
 use fill::{FillRecord, Fillable};
 use host::HostNode;
@@ -42,7 +43,7 @@ pub(crate) struct Evaluated;
 impl Stage for Evaluated {
     type Launch = LaunchRecord;
     type Fill = FillRecord;
-    type Copy = ();
+    type Copy = CopyRecord;
     type Call = Infallible;
     type Capture = ();
     type Condition = ();
@@ -119,7 +120,7 @@ impl Evaluation<'_> {
     ///
     /// An empty range; ranges of different lengths.
     pub fn copy(&mut self) -> Result<()> {
-        self.records.push(StatementKind::Copy(copy::evaluate(&self.evaluator)?));
+        self.records.push(StatementKind::Copy(copy::evaluate(&mut self.evaluator)?));
         Ok(())
     }
 
@@ -272,6 +273,7 @@ impl Evaluation<'_> {
 enum RecordWithWords {
     Launch(LaunchRecord),
     Fill(FillRecord),
+    Copy(CopyRecord),
 }
 
 /// Returns the record if its kind has words.
@@ -279,10 +281,8 @@ fn with_words(record: StatementRecord) -> Option<RecordWithWords> {
     match record {
         StatementKind::Launch(launch) => Some(RecordWithWords::Launch(launch)),
         StatementKind::Fill(fill) => Some(RecordWithWords::Fill(fill)),
-        StatementKind::Copy(())
-        | StatementKind::Capture(())
-        | StatementKind::Alloc(())
-        | StatementKind::Free(()) => None,
+        StatementKind::Copy(copy) => Some(RecordWithWords::Copy(copy)),
+        StatementKind::Capture(()) | StatementKind::Alloc(()) | StatementKind::Free(()) => None,
         StatementKind::Condition(()) | StatementKind::Join(()) => None,
         StatementKind::Host(_)
         | StatementKind::Record(_)
@@ -315,7 +315,7 @@ pub(crate) trait StatementRecordExt: Sized {
     fn at(self, place: usize) -> StatementRecord;
 
     /// Writes the addresses of its buffers into its words and returns the record. A fill that no memset can
-    /// do becomes a launch.
+    /// do, and a copy that no memcpy can do, becomes a launch.
     fn resolve(
         self,
         emission: &EmissionContext<'_>,
@@ -339,9 +339,9 @@ impl StatementRecordExt for StatementRecord {
     }
 
     fn is_user_launch(&self) -> bool {
-        let fills =
-            |kernel: &Kernel| [&FILL64, &FILL64_ROWS].into_iter().any(|own| std::ptr::eq(kernel, own));
-        self.launch().is_some_and(|launch| !fills(launch.kernel))
+        let transfers = [&FILL64, &FILL_ROWS, &COPY_ROWS];
+        let is_own = |kernel: &Kernel| transfers.into_iter().any(|own| std::ptr::eq(kernel, own));
+        self.launch().is_some_and(|launch| !is_own(launch.kernel))
     }
 
     fn is_empty(&self, program: &Program, dims: &Vector<DimId, u64>, statement: StatementId) -> bool {
@@ -364,6 +364,7 @@ impl StatementRecordExt for StatementRecord {
         match with_words(*self) {
             Some(RecordWithWords::Launch(launch)) => (size(launch.first), launch.kernel.words),
             Some(RecordWithWords::Fill(fill)) => fill.words(),
+            Some(RecordWithWords::Copy(copy)) => copy.words(),
             None => (0, 0),
         }
     }
@@ -373,6 +374,7 @@ impl StatementRecordExt for StatementRecord {
         match with_words(self) {
             Some(RecordWithWords::Launch(launch)) => StatementKind::Launch(LaunchRecord { first, ..launch }),
             Some(RecordWithWords::Fill(fill)) => StatementKind::Fill(fill.at(first)),
+            Some(RecordWithWords::Copy(copy)) => StatementKind::Copy(copy.at(first)),
             None => self,
         }
     }
@@ -392,6 +394,9 @@ impl StatementRecordExt for StatementRecord {
             Some(RecordWithWords::Fill(fill)) => {
                 fill.resolve(emission, statement, modules, words)?.map_or(self, StatementKind::Launch)
             }
+            Some(RecordWithWords::Copy(copy)) => {
+                copy.resolve(emission, statement, modules, words)?.map_or(self, StatementKind::Launch)
+            }
             None => self,
         })
     }
@@ -405,7 +410,7 @@ impl StatementRecordExt for StatementRecord {
         Ok(match self {
             StatementKind::Launch(launch) => with(&LaunchNode::new(&launch)),
             StatementKind::Fill(fill) => with(&fill.node(emission, statement)),
-            StatementKind::Copy(()) => with(&copy::node(emission, statement)),
+            StatementKind::Copy(_) => with(&copy::node(emission, statement)),
             StatementKind::Host(work) => with(&HostNode::new(emission, statement, work)?),
             StatementKind::Record(event) => with(&EventNode { event, records: true }),
             StatementKind::Wait(event) => with(&EventNode { event, records: false }),

@@ -129,7 +129,7 @@ impl BuiltGraph {
             operations: &self.plan.operations,
             pointed: self.state.pointed(&self.plan.operations),
             bases: &self.state.bases,
-            fill_kernels: &self.state.fill_kernels,
+            as_kernels: &self.state.as_kernels,
             hosts: &self.state.hosts,
             launch: self.state.launch,
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::kind::StatementKind;
 use cuweave_core::operation::{AccessTarget, AccessTargetId, BatchId, ChainId, Operations};
 
 use crate::build::conditional::counted::CountedLoops;
@@ -35,7 +36,7 @@ pub(crate) struct LaunchState {
     pub fused: Vector<ChainId, PackedTable>,
     /// True for fills that stay kernels whatever their value is, because a setter may give them an 8-byte
     /// value.
-    pub fill_kernels: Vector<StatementId, bool>,
+    pub as_kernels: Vector<StatementId, bool>,
     /// Launches that are not proved to write all elements of their write-only parameters.
     pub unproved: BTreeMap<StatementId, Vec<Finding>>,
     /// The functions of host statements, with the data that their nodes point to.
@@ -77,11 +78,15 @@ impl LaunchState {
         records: Vector<StatementId, StatementRecord>,
         words: Vec<Word>,
     ) -> LaunchState {
-        let mut fill_kernels = Vector::filled(false, definition.program().statements.len());
-        // An update cannot turn a memset node into a kernel node. So a fill that a setter may give an 8-byte
-        // value is a kernel from the start.
-        for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
-            fill_kernels[statement] = true;
+        // An update changes neither the kind of a node nor the rows of a memset or memcpy node. So a fill that a setter
+        // may give an 8-byte value is a kernel from the start, and so is what copies or fills rows that a size moves.
+        let (program, flat) = (definition.program(), &definition.flat);
+        let rows = program.statements.iter().map(|statement| flat.moves.moves_pitched(statement));
+        let mut as_kernels: Vector<StatementId, bool> = rows.collect();
+        for &statement in flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
+            let declared = &program.statements[statement];
+            let is_wide = declared.accesses.iter().any(|access| program.buffers[access.buffer].element == 8);
+            as_kernels[statement] |= is_wide && matches!(declared.kind, StatementKind::Fill(_));
         }
         LaunchState {
             records,
@@ -91,7 +96,7 @@ impl LaunchState {
             pointed: None,
             batches: Vector::new(),
             fused: Vector::new(),
-            fill_kernels,
+            as_kernels,
             unproved: BTreeMap::new(),
             hosts: HostFunctions::default(),
             counted: CountedLoops::new(definition.program()),
@@ -112,7 +117,7 @@ impl LaunchState {
             pointed: self.pointed.clone(),
             batches: Vector::new(),
             fused: Vector::new(),
-            fill_kernels: self.fill_kernels.clone(),
+            as_kernels: self.as_kernels.clone(),
             unproved: BTreeMap::new(),
             hosts: self.hosts.shared(),
             counted: self.counted.clone(),

@@ -6,13 +6,26 @@ use cuweave_core::launches::LaunchShape;
 
 use crate::cuda::{self, ElementRange, Memset, Node, Outcome, Word};
 use crate::error::Result;
-use crate::kernels::{FILL64, FILL64_ROWS, Kernel, LaunchRecord, Modules};
+use crate::kernels::{FILL_ROWS, FILL64, Kernel, LaunchRecord, Modules};
 use crate::statements::emission::{AddContext, EmissionContext, Parameters, SetContext};
 use crate::statements::evaluator::Evaluator;
 use crate::statements::rows::RowNumbers;
 
 /// The maximum number of blocks of a fill kernel. Its threads loop with a stride over the elements.
 const MAX_BLOCKS: u32 = 1 << 20;
+
+/// Returns the configuration of a kernel whose threads loop with a stride over elements.
+pub(super) fn shape_of(elements: u64, max_threads: u32) -> LaunchShape {
+    let blocks = u32::try_from(elements.div_ceil(256)).unwrap_or(MAX_BLOCKS).clamp(1, MAX_BLOCKS);
+    LaunchShape { grid: [blocks, 1, 1], block: [256.min(max_threads.max(1)), 1, 1], shared: 0 }
+}
+
+/// Writes the values of parameters to words.
+pub(super) fn set_words(words: &mut [Word], first: u32, values: impl Iterator<Item = u64>) {
+    for (word, value) in words[size(first)..].iter_mut().zip(values) {
+        *word = cuda::address_word(value);
+    }
+}
 
 /// The values of a fill.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +34,7 @@ pub(crate) struct FillRecord {
     bits: u64,
     /// The size of the value in bytes: 1, 2, 4 or 8.
     size: u32,
-    /// For 8 bytes, which may need a kernel: the index of the first word of the kernel's parameters.
+    /// For 8 bytes and for rows, which may need a kernel: the index of the first word of the kernel's parameters.
     first: u32,
     /// True for rows with a pitch.
     pitched: bool,
@@ -30,7 +43,7 @@ pub(crate) struct FillRecord {
 impl FillRecord {
     /// Returns the kernel that fills with 8-byte values.
     fn kernel(self) -> &'static Kernel {
-        if self.pitched { &FILL64_ROWS } else { &FILL64 }
+        if self.pitched { &FILL_ROWS } else { &FILL64 }
     }
 
     /// Evaluates a fill with a value.
@@ -56,7 +69,7 @@ impl FillRecord {
 
     /// Returns the index of its first word and the number of its words.
     pub(super) fn words(&self) -> (usize, usize) {
-        if self.size == 8 { (size(self.first), self.kernel().words) } else { (0, 0) }
+        if self.size == 8 || self.pitched { (size(self.first), self.kernel().words) } else { (0, 0) }
     }
 
     /// Returns the record with its words at index `first`.
@@ -73,7 +86,8 @@ impl FillRecord {
         words: &mut [Word],
     ) -> Result<Option<LaunchRecord>> {
         let FillRecord { bits, first, .. } = self;
-        if self.size != 8 || !emission.fill_kernels[statement] && bits >> 32 == bits & 0xffff_ffff {
+        let fits_memset = self.size != 8 || bits >> 32 == bits & 0xffff_ffff;
+        if fits_memset && !emission.as_kernels[statement] {
             return Ok(None);
         }
         let kernel = self.kernel();
@@ -81,16 +95,14 @@ impl FillRecord {
         let rows = RowNumbers::of(&emission.program.statements[statement].accesses[0], emission.dims);
         let len = rows.map_or(len, RowNumbers::elements);
         let info = modules.function(emission.program.statements[statement].device, kernel)?;
-        let blocks =
-            u32::try_from(len.div_ceil(256)).map_or(MAX_BLOCKS, |blocks| blocks.clamp(1, MAX_BLOCKS));
-        let shape =
-            LaunchShape { grid: [blocks, 1, 1], block: [256.min(info.max_threads.max(1)), 1, 1], shared: 0 };
-        let values =
-            [address, bits, len].into_iter().chain(rows.iter().flat_map(|rows| [rows.width, rows.pitch]));
-        for (word, value) in words[size(first)..].iter_mut().zip(values) {
-            *word = cuda::address_word(value);
-        }
-        Ok(Some(LaunchRecord { kernel, function: info.function, shape, first }))
+        let rows = rows.iter().flat_map(|rows| [rows.width, rows.pitch, self.size.into()]);
+        set_words(words, first, [address, bits, len].into_iter().chain(rows));
+        Ok(Some(LaunchRecord {
+            kernel,
+            function: info.function,
+            shape: shape_of(len, info.max_threads),
+            first,
+        }))
     }
 
     /// Returns the parameters of its memset node.
