@@ -183,7 +183,46 @@ fn samples(is_simulated: bool) -> Vec<Sample> {
     for launches in [as_written, Some(Launches::Overlapped), None] {
         add(Shape::Decoder { layers: 22 }, Nodes::Kernels, launches, 40);
     }
+    list.extend(others());
     if is_simulated { list.into_iter().map(smaller).collect() } else { list }
+}
+
+/// Returns shapes that the estimate was not fitted to.
+fn others() -> Vec<Sample> {
+    let as_written = Some(Launches::AsWritten);
+    let kernels = [
+        (Shape::Chains { width: 3, steps: 400 }, 16),
+        (Shape::Chains { width: 12, steps: 60 }, 16),
+        (Shape::Chains { width: 40, steps: 18 }, 10),
+        (Shape::Chains { width: 96, steps: 8 }, 6),
+        (Shape::Chains { width: 200, steps: 4 }, 4),
+        (Shape::Fan { width: 200 }, 6),
+        (Shape::Rounds { width: 32, rounds: 40 }, 6),
+        (Shape::Rounds { width: 8, rounds: 100 }, 12),
+        (Shape::Layers { width: 32, layers: 30 }, 8),
+        (Shape::Layers { width: 8, layers: 100 }, 12),
+        (Shape::Tree { nodes: 511 }, 4),
+        (Shape::Random { nodes: 500, window: 5 }, 24),
+        (Shape::Random { nodes: 1_500, window: 60 }, 6),
+        (Shape::Conditionals { width: 4, steps: 10, body: 20, arms: 2 }, 12),
+        (Shape::Calls { width: 4, steps: 12, each: 20 }, 16),
+    ];
+    let mixed = [
+        (Shape::Chains { width: 10, steps: 60 }, Nodes::Copies, 12),
+        (Shape::Chains { width: 16, steps: 40 }, Nodes::Mixed, 12),
+        (Shape::Chains { width: 8, steps: 60 }, Nodes::WideKernels, 16),
+        (Shape::Chains { width: 6, steps: 80 }, Nodes::DifferentKernels, 16),
+        (Shape::Chains { width: 8, steps: 30 }, Nodes::Temporaries, 16),
+    ];
+    let merged = [
+        (Shape::Chains { width: 8, steps: 100 }, Nodes::Kernels, Some(Launches::Overlapped), 16),
+        (Shape::Random { nodes: 1_000, window: 20 }, Nodes::Mixed, None, 8),
+        (Shape::Decoder { layers: 12 }, Nodes::Kernels, None, 40),
+    ];
+    let kernels = kernels.map(|(shape, execs)| (shape, Nodes::Kernels, as_written, execs));
+    let mixed = mixed.map(|(shape, nodes, execs)| (shape, nodes, as_written, execs));
+    let sample = |(shape, nodes, launches, execs)| Sample { shape, nodes, launches, execs };
+    kernels.into_iter().chain(mixed).chain(merged).map(sample).collect()
 }
 
 /// Returns a smaller sample of the same kind.

@@ -54,8 +54,7 @@ fn main() -> Result<()> {
     let columns =
         ["tokens", "first set ms", "set ms", "host us, synchronised", "events us", "spread", "largest error"];
     let mut table = Table::new(&setup, "prefill", &columns)?;
-    let wrong = attention(&setup, &sizes)?;
-    table.note(&format!("Attention alone: an error of {wrong:.1e} of the largest result of plain Rust."))?;
+    let of_attention = attention(&setup, &sizes)?;
     let weights = Weights::new(&setup, sizes)?;
     let numbers = Numbers { seed: 9, len: (sizes.most * sizes.width()) as usize, middle: 0.0, scale: 1.0 };
     let x = upload(&setup.stream, &numbers.all(bf16::from_f32))?;
@@ -109,6 +108,9 @@ fn main() -> Result<()> {
             format!("{wrong:.1e}"),
         ])?;
     }
+    table.note(&format!(
+        "Attention alone: an error of {of_attention:.1e} of the largest result of plain Rust."
+    ))?;
     table.note(&format!(
         "{} nodes, {} edges, built and instantiated in {:.0} ms. Planned temporaries {} B, estimated bytes of the exec \
          {}. Device memory taken after the first launch {after_first} B, after the launches of all powers of two \

@@ -9,6 +9,7 @@
 mod answers;
 mod arguments;
 mod expressions;
+mod extents;
 pub mod fixed;
 mod flat;
 mod items;
@@ -32,6 +33,7 @@ pub use answers::{
     Frame, FrameId, MAX_ITERATIONS, MAX_STATEMENTS, SettableBound, StatementOrigin,
 };
 pub use expressions::Expressions;
+pub use extents::assume_extents;
 
 /// A flat program and the origin of its statements.
 #[derive(Clone, Debug)]

@@ -11,6 +11,11 @@ use cuweave_testkit::device::{alone, ramp};
 
 use crate::library::{Library, scale, threads};
 
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+}
+
 /// A library that counts the runs of its calls.
 #[derive(Debug)]
 struct Counting {
@@ -89,6 +94,99 @@ unsafe fn sum(
         stream.launch_builder(&add).arg(&through).arg(&b).arg(&out).arg(&n).launch(threads(n))?;
     }
     Ok(())
+}
+
+/// A matrix, whose number of elements is opaque.
+#[derive(Clone, Copy, Debug)]
+struct Matrix {
+    rows: u32,
+    columns: u32,
+    /// The rows from which on there are all elements.
+    from: u32,
+}
+
+impl Matrix {
+    fn len(self) -> u32 {
+        if self.rows >= self.from { self.rows * self.columns } else { 1 }
+    }
+}
+
+fn matrix(rows: u32, columns: u32, from: u32) -> Matrix {
+    Matrix { rows, columns, from }
+}
+
+/// out = a * x
+#[cuweave::call]
+unsafe fn scaled_matrix(
+    stream: &CallStream,
+    counting: &Counting,
+    x: &[f32; of.len()],
+    out: &mut [MaybeUninit<f32>; of.len()],
+    a: f32,
+    of: Matrix,
+) -> Result<(), DriverError> {
+    counting.count();
+    let (copy, scale) = (counting.library.function("copy_to")?, counting.library.function("scale")?);
+    let n = of.len();
+    unsafe {
+        stream.launch_builder(&copy).arg(x).arg(&mut *out).arg(&n).launch(threads(n))?;
+        stream.launch_builder(&scale).arg(out).arg(&a).arg(&n).launch(threads(n))?;
+    }
+    Ok(())
+}
+
+/// A call writes a temporary, of which a kernel then reads all, and a part of another one, which a kernel changes.
+#[cuweave::graph]
+fn product(
+    counting: &Counting,
+    d: u32,
+    from: u32,
+    #[at_least(2)]
+    #[at_most(40)]
+    rows: u32,
+    x: &[f32; rows * d],
+    y: &mut [f32; rows * d],
+) {
+    let t = alloc::<f32>(rows * d);
+    scaled_matrix(&counting, &x, &mut t, 3.0, matrix(rows, d, from));
+    add[per_item(rows * d)](&t, &x, &mut y, rows * d);
+    let u = alloc::<f32>(2 * rows * d);
+    scaled_matrix(&counting, &y, &mut u[rows * d..], 2.0, matrix(rows, d, from));
+    scale[per_item(rows * d)](&mut u[rows * d..2 * rows * d], 5.0, rows * d);
+    copy(&u[rows * d..], &mut y);
+}
+
+#[test]
+fn what_a_call_writes_may_have_a_length_of_its_own() {
+    let device = alone();
+    let counting = Counting::new(&device.ctx);
+    let (d, most) = (3, 40_usize);
+    let x = device.upload(&ramp(most * 3));
+    let y = Buffer::<f32>::zeros(&device.stream, most * 3).expect("a buffer");
+    let mut exec =
+        product(&device.ctx, &counting, d, 0, 7, &x, &y).expect("it builds").instantiate().expect("an exec");
+    let mut expected = vec![0.0f32; most * 3];
+    for rows in [7, 2, 40, 39] {
+        exec.set_rows(rows).expect("it is set");
+        cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+        exec.launch(&device.stream).expect("it launches");
+        for (y, x) in expected.iter_mut().zip(ramp(most * 3)).take((rows * d) as usize) {
+            *y = 40.0 * x;
+        }
+        assert_eq!(y.to_host(&device.stream).expect("it is read"), expected, "{rows}");
+    }
+}
+
+/// Below 10 rows the call would write one element.
+#[test]
+fn a_length_that_is_shorter_for_some_values_is_refused() {
+    let device = alone();
+    let counting = Counting::new(&device.ctx);
+    let x = device.upload(&ramp(120));
+    let y = Buffer::<f32>::zeros(&device.stream, 120).expect("a buffer");
+    let refused = product(&device.ctx, &counting, 3, 10, 40, &x, &y).expect_err("2 rows are fewer");
+    assert!(refused.to_string().starts_with("with `rows` = 2, the smallest sizes: "), "{refused}");
+    assert!(refused.to_string().contains("`of.len()` that was not computed as it was"), "{refused}");
 }
 
 const MOST: usize = 800;

@@ -105,7 +105,7 @@ pub enum SetterFault {
     /// A bound that cannot be recomputed as at build: it wraps around, is negative, or changes each time.
     #[error(
         "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps \
-            around, is negative, or gives another value each time"
+            around, is negative, is no longer the length of its buffer, or gives another value each time"
     )]
     #[non_exhaustive]
     Bound {

@@ -10,7 +10,7 @@ use cuweave_core::compile::{self, BackError, BackendOptions};
 use cuweave_core::expand::fixed::{self, FixedReason};
 use cuweave_core::expand::{
     Answers, ArgumentDescription, DimValue, Expanded, ExpansionFault, ExpansionPoint, Frame, FrameId,
-    SettableBound, StatementOrigin, expand,
+    SettableBound, StatementOrigin, assume_extents, expand,
 };
 use cuweave_core::index::{Vector, size};
 use cuweave_core::ir::{DimId, Mode, Program, StatementId};
@@ -196,6 +196,7 @@ fn order_and_check(
         |(moving, poly): &(SettableBound, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
     let mut symbolic = bounds.iter().all(agrees);
     let mut sizes = values.clone();
+    let mut polys = Some((source.polys.clone(), source.may_be_zero));
     let functions = source.regions.functions.clone();
     let by_values = |program: Program| LoweredProgram::with_values(program, functions.clone(), &values);
     let (written, checked) = loop {
@@ -209,27 +210,34 @@ fn order_and_check(
         let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         source.program.buffers.iter().for_each(|buffer| sizes[buffer.len] = values[buffer.len]);
-        let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
+        let of_bounds = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let again = (!bounds.is_empty()).then(|| source.program.clone());
         let written = Arc::new(source.program.clone());
-        let key = SizedKey { sizes: sizes.clone(), polys, of: (written.clone(), functions.clone()) };
+        let key =
+            SizedKey { sizes: sizes.clone(), polys: of_bounds, of: (written.clone(), functions.clone()) };
         let ordered = CHECKED.get_or_make(key, |SizedKey { of: (program, _), .. }| {
             let (checked, found) = compile::front(source);
             checked.ok_or_else(|| Box::new((Program::clone(program), found)))
         });
-        match ordered {
+        let program = match ordered {
             Ok(checked) => match again.filter(|_| has_unproved_elements(&checked, &instances, &frames)) {
                 // Elements that are unwritten for some values of scalars may be written, and read, for the
                 // current values.
-                Some(program) if has_other_modes(by_values(program.clone()), &checked) => {
-                    source = by_values(program);
-                }
+                Some(program) if has_other_modes(by_values(program.clone()), &checked) => program,
                 _ => break (written, checked),
             },
             Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
-            Err(refused) => source = by_values(refused.0),
-        }
+            Err(refused) => refused.0,
+        };
+        source = by_values(program);
         symbolic = false;
+        if let Some((mut polys, may_be_zero)) = polys.take().filter(|_| !bounds.is_empty())
+            && assume_extents(&source.program, &frames, &symbols, &values, &mut polys)
+        {
+            bounds.iter_mut().for_each(|(moving, poly)| poly.clone_from(&polys[moving.dim]));
+            source = LoweredProgram { polys, may_be_zero, ..source };
+            symbolic = true;
+        }
     };
     // Then constants of the flat program depend on scalars that are settable in the table.
     let kept = |reason: &FixedReason| matches!(reason, FixedReason::Rows(_) | FixedReason::Address(_));
