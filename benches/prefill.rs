@@ -5,6 +5,7 @@
 //! On the simulated driver, a small model shows that it works, with products by kernels of cuweave's.
 
 #[allow(unused_macros)]
+#[macro_use]
 mod common;
 #[path = "graphs/prefill.rs"]
 mod graphs;
@@ -14,11 +15,11 @@ use std::time::Instant;
 
 use common::model::{Numbers, error, upload};
 use common::table::Table;
-use common::{Race, Result, Setup, Until, us};
+use common::{Race, Result, Setup, Until, ratio, us};
 use cudarc::driver::{CudaSlice, result::mem_get_info};
 use cuweave::Buffer;
 use cuweave::blas::Blas;
-use graphs::{HEAD, Layer, SCALE};
+use graphs::{HEAD, Layer, SCALE, for_all, for_one};
 use half::bf16;
 
 /// The sizes of the model.
@@ -65,7 +66,7 @@ fn main() -> Result<()> {
 
     let blas = Arc::new(Blas::new(&setup.ctx)?);
     let start = Instant::now();
-    let graph = weights.graph(&setup, &blas, sizes.most, &x, &out)?;
+    let graph = weights.for_all(&setup, &blas, &x, &out)?;
     let report = graph.report();
     let mut exec = graph.instantiate()?;
     let built = start.elapsed();
@@ -89,23 +90,30 @@ fn main() -> Result<()> {
         exec.set_n(n)?;
         let again = start.elapsed();
         let first = firsts.iter().find(|(of, _)| *of == n).map_or(again, |(_, first)| *first);
-        let mut race = Race::new(Until::Synchronized, 20);
-        race.ours("for all", |stream| Ok(exec.launch(stream)?));
-        let times = race.run(&setup)?;
-        let other = weights.one(&setup, &blas, n, &x)?;
+        exec.launch(&setup.stream)?;
         let len = (n * sizes.width()) as usize;
         let found = out.to_host(&setup.stream)?;
-        let wrong = error(&found[..len], &other[..len].iter().map(|&v| v.into()).collect::<Vec<f64>>())?;
+        let mut one = weights.for_one(&setup, &blas, n, &x, &out)?.instantiate()?;
+        one.launch(&setup.stream)?;
+        let wanted = out.to_host(&setup.stream)?;
+        let difference =
+            error(&found[..len], &wanted[..len].iter().map(|&v| v.into()).collect::<Vec<f64>>())?;
+        let mut race = Race::new(Until::Synchronized, 20);
+        race.ours("for all", |stream| Ok(exec.launch(stream)?));
+        race.by_hand("for one", |stream| Ok(one.launch(stream)?));
+        let times = race.run(&setup)?;
         let ms = |time: std::time::Duration| format!("{:.2}", time.as_secs_f64() * 1e3);
-        let [time] = &*times else { return Err("one side".into()) };
+        let [all, one] = &*times else { return Err("two sides".into()) };
         table.row(&[
             n.to_string(),
             ms(first),
             ms(again),
-            us(time.host),
-            us(time.device),
-            format!("{:.2}", time.spread),
-            format!("{wrong:.1e}"),
+            us(all.host),
+            us(one.host),
+            format!("{:.3}", ratio(all.host, one.host)),
+            format!("{:.3}", ratio(all.device, one.device)),
+            format!("{:.2}, {:.2}", all.spread, one.spread),
+            format!("{difference:.1e}"),
         ])?;
     }
     table.note(&format!(
@@ -114,8 +122,8 @@ fn main() -> Result<()> {
     table.note(&format!(
         "{} nodes, {} edges, built and instantiated in {:.0} ms. Planned temporaries {} B, estimated bytes of the exec \
          {}. Device memory taken after the first launch {after_first} B, after the launches of all powers of two \
-         {after_all} B. The largest error is that of the exec for all, in parts of the largest result of an exec for \
-         one number.",
+         {after_all} B. The difference is that to an exec for one number, in parts of its largest result: its products may be sums of \
+         parts.",
         report.nodes(),
         report.edges,
         built.as_secs_f64() * 1e3,
@@ -192,43 +200,67 @@ impl Weights {
         self.layers.iter().zip(&self.caches).map(layer).collect()
     }
 
-    /// Returns the graph for up to `most` tokens, with the size `most`.
-    fn graph(
+    /// Returns the graph for up to `most` tokens.
+    fn for_all(
         &self,
         setup: &Setup,
         blas: &Arc<Blas>,
-        most: u32,
         x: &Arc<CudaSlice<bf16>>,
         out: &Buffer<bf16>,
-    ) -> Result<cuweave::Graph<graphs::prefill::Args<'static>>> {
-        let Sizes { heads, kv_heads, ff, .. } = self.sizes;
-        let [cosines, sines] = &self.angles;
-        Ok(graphs::prefill(
+    ) -> Result<ForAll> {
+        let Sizes { heads, kv_heads, ff, most, .. } = self.sizes;
+        let ([cosines, sines], width) = (self.angles.clone(), self.sizes.width());
+        let (layers, blas) = (self.layers(), blas.clone());
+        Ok(for_all::prefill(
             &setup.ctx,
             most,
             most,
             heads,
             kv_heads,
             ff,
-            self.sizes.width(),
-            self.sizes.most,
-            blas.clone(),
-            self.layers(),
-            cosines.clone(),
-            sines.clone(),
+            width,
+            most,
+            blas,
+            layers,
+            cosines,
+            sines,
             x.clone(),
             out.clone(),
         )?)
     }
 
-    /// Returns the results of an exec for `n` tokens.
-    fn one(&self, setup: &Setup, blas: &Arc<Blas>, n: u32, x: &Arc<CudaSlice<bf16>>) -> Result<Vec<bf16>> {
-        let out = Buffer::<bf16>::zeros(&setup.stream, (n * self.sizes.width()) as usize)?;
-        let mut exec = self.graph(setup, blas, n, x, &out)?.instantiate()?;
-        exec.launch(&setup.stream)?;
-        Ok(out.to_host(&setup.stream)?)
+    /// Returns the graph for `n` tokens.
+    fn for_one(
+        &self,
+        setup: &Setup,
+        blas: &Arc<Blas>,
+        n: u32,
+        x: &Arc<CudaSlice<bf16>>,
+        out: &Buffer<bf16>,
+    ) -> Result<ForOne> {
+        let Sizes { heads, kv_heads, ff, most, .. } = self.sizes;
+        let ([cosines, sines], width) = (self.angles.clone(), self.sizes.width());
+        let (layers, blas) = (self.layers(), blas.clone());
+        Ok(for_one::prefill(
+            &setup.ctx,
+            n,
+            heads,
+            kv_heads,
+            ff,
+            width,
+            most,
+            blas,
+            layers,
+            cosines,
+            sines,
+            x.clone(),
+            out.clone(),
+        )?)
     }
 }
+
+type ForAll = cuweave::Graph<for_all::prefill::Args<'static>>;
+type ForOne = cuweave::Graph<for_one::prefill::Args<'static>>;
 
 /// Returns the error of attention for a few tokens.
 fn attention(setup: &Setup, sizes: &Sizes) -> Result<f64> {

@@ -86,3 +86,20 @@ macro_rules! enter_sides {
 pub fn change_to_earlier_rules() {
     cuweave::__private::change_next_rules(|_, _, rules| rules.tuning.chains.stacked = None);
 }
+
+/// Defines each function in two modules: `for_all` values of the size before the semicolon, and `for_one` value.
+#[allow(unused_macros)]
+macro_rules! for_all_and_one {
+    ($($(#[$meta:meta])* fn $name:ident($size:ident; $($rest:tt)*) $body:block)*) => {
+        /// A graph for all values.
+        pub mod for_all {
+            use super::*;
+            $($(#[$meta])* #[cuweave::graph] pub fn $name(most: u32, #[at_most(most)] $size: u32, $($rest)*) $body)*
+        }
+        /// A graph for one value.
+        pub mod for_one {
+            use super::*;
+            $($(#[$meta])* #[cuweave::graph] pub fn $name($size: u32, $($rest)*) $body)*
+        }
+    };
+}

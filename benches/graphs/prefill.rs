@@ -68,64 +68,55 @@ pub struct Layer {
     values: &mut [bf16; capacity * kv_width],
 }
 
-/// The keys, values and last state of up to `most` tokens.
-#[cuweave::graph]
-pub fn prefill(
-    most: u32,
-    #[at_most(most)] n: u32,
-    heads: u32,
-    kv_heads: u32,
-    ff: u32,
-    width: u32,
-    capacity: u32,
-    blas: &Blas,
-    layers: &[Layer<'_>],
-    cosines: &[f32; capacity * 32],
-    sines: &[f32; capacity * 32],
-    x: &[bf16; n * width],
-    out: &mut [bf16; n * width],
-) {
-    let h = alloc::<bf16>(n * width);
-    copy(&x, &mut h);
-    for layer in &layers {
-        let normed = alloc::<bf16>(n * width);
-        norm_rows[(n, 256)](&h, &layer.norm, &mut normed, n, width / 8, EPSILON);
-        let qkv = alloc::<bf16>(n * ((heads + 2 * kv_heads) * 64));
-        let qkv_width = (heads + 2 * kv_heads) * 64;
-        matmul(&blas, &normed, &layer.qkv, &mut qkv, Product::row_major(n, qkv_width, width).b_transposed());
-        rotate_rows[(n, 256)](
-            &mut qkv,
-            &cosines[..n * 32],
-            &sines[..n * 32],
-            &mut layer.keys[..n * (kv_heads * 64)],
-            &mut layer.values[..n * (kv_heads * 64)],
-            n,
-            heads,
-            kv_heads,
-        );
-        let mixed = alloc::<bf16>(n * (heads * 64));
-        causal_attention[((heads, n.div_ceil(64)), 128)](
-            &qkv,
-            &layer.keys[..n * (kv_heads * 64)],
-            &layer.values[..n * (kv_heads * 64)],
-            &mut mixed,
-            n,
-            heads,
-            kv_heads,
-            SCALE,
-        );
-        let product = Product::row_major(n, width, heads * 64).b_transposed().beta(1.0);
-        matmul_into(&blas, &mixed, &layer.output, &mut h, product);
-        let last = alloc::<bf16>(n * width);
-        norm_rows[(n, 256)](&h, &layer.last_norm, &mut last, n, width / 8, EPSILON);
-        let both = alloc::<bf16>(n * (2 * ff));
-        matmul(&blas, &last, &layer.gate_up, &mut both, Product::row_major(n, 2 * ff, width).b_transposed());
-        let active = alloc::<bf16>(n * ff);
-        activate_rows[per_item(n * (ff / 8))](&both, &mut active, n, ff / 8);
-        let product = Product::row_major(n, width, ff).b_transposed().beta(1.0);
-        matmul_into(&blas, &active, &layer.down, &mut h, product);
+for_all_and_one! {
+    /// The keys, the values and the last state of `n` tokens.
+    fn prefill(n;
+        heads: u32, kv_heads: u32, ff: u32, width: u32, capacity: u32, blas: &Blas, layers: &[Layer<'_>],
+        cosines: &[f32; capacity * 32], sines: &[f32; capacity * 32], x: &[bf16; n * width],
+        out: &mut [bf16; n * width]
+    ) {
+        let h = alloc::<bf16>(n * width);
+        copy(&x, &mut h);
+        for layer in &layers {
+            let normed = alloc::<bf16>(n * width);
+            norm_rows[(n, 256)](&h, &layer.norm, &mut normed, n, width / 8, EPSILON);
+            let qkv = alloc::<bf16>(n * ((heads + 2 * kv_heads) * 64));
+            let qkv_width = (heads + 2 * kv_heads) * 64;
+            matmul(&blas, &normed, &layer.qkv, &mut qkv, Product::row_major(n, qkv_width, width).b_transposed());
+            rotate_rows[(n, 256)](
+                &mut qkv,
+                &cosines[..n * 32],
+                &sines[..n * 32],
+                &mut layer.keys[..n * (kv_heads * 64)],
+                &mut layer.values[..n * (kv_heads * 64)],
+                n,
+                heads,
+                kv_heads,
+            );
+            let mixed = alloc::<bf16>(n * (heads * 64));
+            causal_attention[((heads, n.div_ceil(64)), 128)](
+                &qkv,
+                &layer.keys[..n * (kv_heads * 64)],
+                &layer.values[..n * (kv_heads * 64)],
+                &mut mixed,
+                n,
+                heads,
+                kv_heads,
+                SCALE,
+            );
+            let product = Product::row_major(n, width, heads * 64).b_transposed().beta(1.0);
+            matmul_into(&blas, &mixed, &layer.output, &mut h, product);
+            let last = alloc::<bf16>(n * width);
+            norm_rows[(n, 256)](&h, &layer.last_norm, &mut last, n, width / 8, EPSILON);
+            let both = alloc::<bf16>(n * (2 * ff));
+            matmul(&blas, &last, &layer.gate_up, &mut both, Product::row_major(n, 2 * ff, width).b_transposed());
+            let active = alloc::<bf16>(n * ff);
+            activate_rows[per_item(n * (ff / 8))](&both, &mut active, n, ff / 8);
+            let product = Product::row_major(n, width, ff).b_transposed().beta(1.0);
+            matmul_into(&blas, &active, &layer.down, &mut h, product);
+        }
+        copy(&h, &mut out);
     }
-    copy(&h, &mut out);
 }
 
 /// Attention alone.

@@ -42,22 +42,6 @@ pub struct Mlp {
     bias: &[f32; width],
 }
 
-/// Defines each function in two modules: `for_all` values of the size before the semicolon, and `for_one` value.
-macro_rules! for_all_and_one {
-    ($($(#[$meta:meta])* fn $name:ident($size:ident; $($rest:tt)*) $body:block)*) => {
-        /// A graph for all values.
-        pub mod for_all {
-            use super::*;
-            $($(#[$meta])* #[cuweave::graph] pub fn $name(most: u32, #[at_most(most)] $size: u32, $($rest)*) $body)*
-        }
-        /// A graph for one value.
-        pub mod for_one {
-            use super::*;
-            $($(#[$meta])* #[cuweave::graph] pub fn $name($size: u32, $($rest)*) $body)*
-        }
-    };
-}
-
 for_all_and_one! {
     /// 16 independent branches of 20 small kernels.
     fn branches(n; xs: [&mut [f32; n]; 16]) {

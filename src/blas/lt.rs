@@ -167,8 +167,13 @@ impl CublasLt {
             set(attribute as u32, from_ref(&(alignment as u32)).cast(), 4)?;
         }
         let ElementKinds { factors, result } = problem.kinds;
-        if result != factors.summed() {
-            set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32, from_ref(&REDUCTION_SCHEMES).cast(), 4)?;
+        // Reductions are kernels of their own.
+        let schemes = match problem.one_kernel {
+            true => Some(CUBLASLT_REDUCTION_SCHEME_NONE as u32),
+            false => (result != factors.summed()).then_some(REDUCTION_SCHEMES),
+        };
+        if let Some(schemes) = schemes {
+            set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32, from_ref(&schemes).cast(), 4)?;
         }
         let none = HeuristicResult {
             algorithm: cublasLtMatmulAlgo_t { data: [0; 8] },

@@ -5,6 +5,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{null, null_mut, with_exposed_provenance_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
@@ -225,9 +226,27 @@ pub struct CallStream {
     stream: Arc<CudaStream>,
     /// The collective that the body has described.
     described: Mutex<Option<Collective>>,
+    /// See [`CallStream::has_sizes`].
+    has_sizes: AtomicBool,
 }
 
 impl CallStream {
+    /// Returns true if sizes of the graph reach the call, `#[at_most(max)]`. Its body runs again for other values, and
+    /// a setter replaces the nodes: as many as before, or the graph must be built again.
+    #[must_use]
+    pub fn has_sizes(&self) -> bool {
+        self.has_sizes.load(Ordering::Relaxed)
+    }
+
+    /// Runs work that a capture on this thread would forbid, such as loading a module. It must not use the stream.
+    #[doc(hidden)]
+    pub fn relaxed<T>(&self, work: impl FnOnce() -> T) -> T {
+        match super::driver() {
+            Ok(driver) => driver.relaxed(work),
+            Err(_) => work(),
+        }
+    }
+
     /// Describes the collective of a `#[call(collective)]`. It is enqueued later, together with the
     /// collectives of the other ranks.
     #[doc(hidden)]
@@ -301,7 +320,7 @@ impl CaptureStream {
         Ok(CaptureStream {
             raw,
             object,
-            stream: CallStream { stream, described: Mutex::default() },
+            stream: CallStream { stream, described: Mutex::default(), has_sizes: AtomicBool::new(false) },
             ctx: ctx.clone(),
             lost: false,
         })
@@ -314,6 +333,11 @@ impl CaptureStream {
     /// Returns the stream that bodies receive.
     pub fn stream(&self) -> &CallStream {
         &self.stream
+    }
+
+    /// Makes bodies see that sizes reach their call, or that none do.
+    pub fn set_sizes(&self, has_sizes: bool) {
+        self.stream.has_sizes.store(has_sizes, Ordering::Relaxed);
     }
 
     /// Returns and clears the failure of a call that could not report it, such as one in a drop.

@@ -19,6 +19,8 @@ pub struct Problem {
     pub bias: bool,
     pub tf32: bool,
     pub limit: u64,
+    /// True if the algorithm must be one kernel.
+    pub one_kernel: bool,
 }
 
 impl Problem {
@@ -31,7 +33,13 @@ impl Problem {
             bias,
             tf32: product.tf32,
             limit: product.limit.unwrap_or(limit),
+            one_kernel: false,
         }
+    }
+
+    /// Returns the same problem for algorithms of one kernel with a scratch of this many bytes.
+    pub fn in_one_kernel(self, limit: u64) -> Problem {
+        Problem { limit, one_kernel: true, ..self }
     }
 
     /// Returns the factors as cuBLASLt reads them, each with true if it is transposed. cuBLASLt reads

@@ -88,7 +88,10 @@ pub(super) fn capture_alone(
     let mut graph = OwnedGraph { driver, ctx: definition.contexts[device].clone(), graph };
     let run =
         BodyRun { call, at: at.clone(), graph: graph.graph, after: &[], in_body: None, describes: false };
-    let done = run.run(definition, built, body, stream)?;
+    stream.set_sizes(true);
+    let done = run.run(definition, built, body, stream);
+    stream.set_sizes(false);
+    let done = done?;
     if done.graph_unusable {
         graph.graph = RawGraph::NONE;
         streams.clear();
