@@ -52,8 +52,17 @@ fn main() -> Result<()> {
         Sizes { heads: 32, kv_heads: 4, ff: 5632, layers: 22, most: 4096 },
         Sizes { heads: 2, kv_heads: 1, ff: 128, layers: 2, most: 70 },
     );
-    let columns =
-        ["tokens", "first set ms", "set ms", "host us, synchronised", "events us", "spread", "largest error"];
+    let columns = [
+        "tokens",
+        "first set ms",
+        "set ms",
+        "for all, us",
+        "for one, us",
+        "ratio",
+        "by events",
+        "spread",
+        "difference",
+    ];
     let mut table = Table::new(&setup, "prefill", &columns)?;
     let of_attention = attention(&setup, &sizes)?;
     let weights = Weights::new(&setup, sizes)?;

@@ -242,7 +242,8 @@ impl Blas {
             }
             return alone();
         };
-        cublas.lt.run(stream.cu_stream(), product, &problem, &plan, algorithm, operands)?;
+        let factors = [product.alpha, product.beta];
+        cublas.lt.run(stream.cu_stream(), factors, &problem, plan.unfinished, algorithm, operands)?;
         if plan.unfinished {
             self.own_kernels()?.finish_stored(stream, product, kinds, operands)?;
         }

@@ -22,12 +22,14 @@ use super::element::ElementKind;
 use super::error::Error;
 use super::kernels::{ElementKinds, Operands};
 use super::library::{HeuristicResult, Library, check_status};
-use super::product::{Activation, Order, Product};
+use super::product::{Activation, Order};
 
 mod description;
+mod nodes;
 mod problem;
 
 use description::Description;
+use nodes::captured_nodes;
 pub(super) use problem::Problem;
 
 /// The statuses with which the heuristic reports that it knows no algorithm.
@@ -39,6 +41,9 @@ const ALIGNMENTS: [u64; 2] = [256, 16];
 /// The split-k reductions that do not round partial sums to the type of the result.
 const REDUCTION_SCHEMES: u32 =
     CUBLASLT_REDUCTION_SCHEME_NONE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
+
+/// The algorithms among which one of one kernel is searched.
+const MAX_ANSWERS: usize = 16;
 
 /// A handle of cuBLASLt.
 pub(super) struct CublasLt {
@@ -182,9 +187,11 @@ impl CublasLt {
             waves: 0.0,
             reserved: [0; 4],
         };
-        let (mut answer, mut count) = (none, 0);
+        let mut answers = [none; MAX_ANSWERS];
+        let requested = if problem.one_kernel { MAX_ANSWERS } else { 1 };
+        let mut count = 0;
         let [a, b, c] = description.layouts;
-        // SAFETY: all descriptions are alive, and there is room for the one requested result.
+        // SAFETY: all descriptions are alive, and there is room for the requested results.
         let status = unsafe {
             (self.library.cublasLtMatmulAlgoGetHeuristic)(
                 self.handle,
@@ -194,8 +201,8 @@ impl CublasLt {
                 c,
                 c,
                 preference.1,
-                1,
-                &mut answer,
+                requested as i32,
+                answers.as_mut_ptr(),
                 &mut count,
             )
         };
@@ -203,27 +210,56 @@ impl CublasLt {
             return Ok(None);
         }
         check_status("cublasLtMatmulAlgoGetHeuristic", status)?;
-        Ok((count > 0 && answer.state == 0).then_some(answer))
+        let known = answers.into_iter().take(usize::try_from(count).unwrap_or(0));
+        let mut known = known.filter(|answer| answer.state == 0);
+        if !problem.one_kernel {
+            return Ok(known.next());
+        }
+        // Some algorithms clear a part of the workspace first, and nothing but a capture tells that.
+        let mut first = None;
+        for answer in known {
+            if self.nodes(problem, unfinished, &answer)? == 1 {
+                return Ok(Some(answer));
+            }
+            first = first.or(Some(answer));
+        }
+        Ok(first)
     }
 
-    /// Enqueues a product. The context must be current.
+    /// Returns the number of nodes that a product captures.
+    fn nodes(&self, problem: &Problem, unfinished: bool, answer: &HeuristicResult) -> Result<usize, Error> {
+        // Nothing is launched, so that any aligned addresses do.
+        let at = |place: u64| (1 << 20) + (place << 40);
+        let operands = Operands {
+            a: at(1),
+            b: at(2),
+            c: at(3),
+            bias: problem.bias.then_some(at(4)),
+            scratch: at(5),
+            scratch_bytes: answer.workspace as u64,
+        };
+        captured_nodes(|stream| {
+            self.run(stream, [1.0, 0.0], problem, unfinished, &answer.algorithm, &operands)
+        })
+    }
+
+    /// Enqueues a product with the factors α and β. The context must be current.
     pub fn run(
         &self,
         stream: CUstream,
-        product: &Product,
+        [alpha, beta]: [f64; 2],
         problem: &Problem,
-        plan: &AlgorithmPlan,
+        unfinished: bool,
         algorithm: &cublasLtMatmulAlgo_t,
         operands: &Operands,
     ) -> Result<(), Error> {
-        let description =
-            Description::new(self.library, problem, plan.unfinished, operands.bias.unwrap_or(0))?;
+        let description = Description::new(self.library, problem, unfinished, operands.bias.unwrap_or(0))?;
         let [a, b, c] = description.layouts;
         let (mut x, mut y) = (operands.a, operands.b);
         if problem.matrices[2].order == Order::Row {
             (x, y) = (y, x);
         }
-        let (wide, narrow) = ([product.alpha, product.beta], [product.alpha as f32, product.beta as f32]);
+        let (wide, narrow) = ([alpha, beta], [alpha as f32, beta as f32]);
         let scale = |at: usize| -> *const c_void {
             match problem.kinds.factors {
                 ElementKind::F64 => from_ref(&wide[at]).cast(),

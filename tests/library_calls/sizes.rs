@@ -135,6 +135,53 @@ unsafe fn scaled_matrix(
     Ok(())
 }
 
+/// out = x; from 100 on, scratch is cleared before.
+#[cuweave::call]
+unsafe fn cleared(
+    stream: &CallStream,
+    counting: &Counting,
+    x: &[f32; n],
+    out: &mut [MaybeUninit<f32>; n],
+    part: [u32; 4],
+    n: u32,
+) -> Result<(), DriverError> {
+    assert!(stream.has_sizes(), "`n` is a size");
+    counting.count();
+    let copy = counting.library.function("copy_to")?;
+    if n >= 100 {
+        stream.memset_zeros(part)?;
+    }
+    unsafe { stream.launch_builder(&copy).arg(x).arg(out).arg(&n).launch(threads(n)) }.map(drop)
+}
+
+#[cuweave::graph]
+fn through(counting: &Counting, most: u32, #[at_most(most)] n: u32, x: &[f32; n], y: &mut [f32; n]) {
+    cleared(&counting, &x, &mut y, n);
+    scale[per_item(n)](&mut y, 2.0, n);
+}
+
+#[test]
+fn a_call_may_begin_with_a_fill_of_scratch_for_some_values() {
+    let device = alone();
+    let counting = Counting::new(&device.ctx);
+    let x = device.upload(&ramp(200));
+    let y = Buffer::<f32>::zeros(&device.stream, 200).expect("a buffer");
+    let graph = through(&device.ctx, &counting, 200, 7, &x, &y).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let mut expected = vec![0.0f32; 200];
+    for n in [7, 100, 99, 200, 1, 7] {
+        exec.set_n(n).expect("it is set");
+        cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+        exec.launch(&device.stream).expect("it launches");
+        expected.iter_mut().zip(ramp(200)).take(n as usize).for_each(|(y, x)| *y = 2.0 * x);
+        assert_eq!(y.to_host(&device.stream).expect("it is read"), expected, "{n}");
+    }
+    // A larger graph's nodes are not all those of a smaller one.
+    let mut exec =
+        through(&device.ctx, &counting, 99, 7, &x, &y).expect("it builds").instantiate().expect("an exec");
+    exec.set_n(99).expect("it is set");
+}
+
 /// A call writes a temporary, of which a kernel then reads all, and a part of another one, which a kernel changes.
 #[cuweave::graph]
 fn product(
@@ -295,7 +342,12 @@ fn other_nodes_are_refused_and_change_nothing() {
             edit.set_n(100)
         });
         match error {
-            Err(Error::BuildAgain { at, reason: SetterFault::OtherNodes, .. }) => assert_eq!(at.name, "sum"),
+            Err(Error::BuildAgain { at, reason: SetterFault::OtherNodes { difference, .. }, .. }) => {
+                assert_eq!(
+                    (&*at.name, &*difference),
+                    ("sum", "kernel, kernel instead of kernel, kernel, kernel")
+                );
+            }
             other => panic!("{other:?}"),
         }
         exec.launch(&device.stream).expect("it runs");

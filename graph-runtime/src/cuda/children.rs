@@ -8,6 +8,7 @@
 //! all updates took effect, also to other dimensions (benches/results/h200-2026-11-29/README.md).
 
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome};
@@ -18,6 +19,8 @@ use super::params::KernelParams;
 /// policy, priority, map of memory synchronisation domains, memory synchronisation domain, preferred cluster dimension,
 /// updatable by devices, shared-memory carveout, NVLink utilisation.
 const ATTRIBUTES: [u32; 10] = [1, 2, 5, 8, 9, 10, 11, 13, 14, 16];
+/// A bit for each attribute that the driver has refused: tools report each refused call.
+static UNKNOWN_ATTRIBUTES: AtomicU32 = AtomicU32::new(0);
 /// The last major compute capability on which updates of kernels in clusters took effect.
 const LAST_REPLACING_CLUSTERS: u32 = 9;
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
@@ -26,6 +29,8 @@ const CLUSTER_DIMENSION: u32 = 4;
 const CLUSTERED: [u32; 4] = [10, 11, 12, 13];
 /// `CU_GRAPH_NODE_TYPE_KERNEL`.
 const KERNEL: u32 = 0;
+/// `CU_GRAPH_NODE_TYPE_MEMSET`.
+const FILL: u32 = 2;
 /// `CU_GRAPH_NODE_TYPE_GRAPH` and `CU_GRAPH_NODE_TYPE_CONDITIONAL`.
 const WITH_GRAPHS: [u32; 2] = [4, 13];
 /// `CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE`.
@@ -47,6 +52,42 @@ struct NodeShape {
     attributes: Vec<Option<[u64; 8]>>,
     /// The indices of its predecessors. True for programmatic edges.
     after: Vec<(Option<usize>, bool)>,
+}
+
+impl GraphShape {
+    /// Returns true if its first node is a fill that comes after no other.
+    pub fn begins_with_fill(&self) -> bool {
+        self.nodes.first().is_some_and(|first| first.kind == FILL && first.after.is_empty())
+    }
+
+    /// Returns what another graph has that this one has not. `None` if they are equal.
+    pub fn difference(&self, other: &GraphShape) -> Option<String> {
+        if self.kinds() != other.kinds() {
+            return Some(format!("{} instead of {}", other.kinds(), self.kinds()));
+        }
+        let mut pairs = self.nodes.iter().zip(&other.nodes).enumerate();
+        let (at, (one, two)) = pairs.find(|(_, (one, two))| one != two)?;
+        if one.after != two.after {
+            return Some(format!("other edges into node {at}"));
+        }
+        let mut attributes = one.attributes.iter().zip(&two.attributes).zip(ATTRIBUTES);
+        let (_, number) = attributes.find(|((one, two), _)| one != two)?;
+        Some(format!("another attribute {number} of node {at}"))
+    }
+
+    /// Returns the kinds of the nodes as a text: `fill, kernel`.
+    fn kinds(&self) -> String {
+        let kind = |node: &NodeShape| match node.kind {
+            0 => "kernel",
+            1 => "copy",
+            2 => "fill",
+            3 => "host function",
+            4 => "graph",
+            5 => "empty",
+            _ => "other",
+        };
+        self.nodes.iter().map(kind).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl Driver {
@@ -95,10 +136,16 @@ impl Driver {
     /// Returns attributes of a kernel node.
     fn attributes_of(&self, node: Node, attributes: &[u32]) -> Outcome<Vec<Option<[u64; 8]>>> {
         let attribute = |&number: &u32| {
+            if UNKNOWN_ATTRIBUTES.load(Ordering::Relaxed) & 1 << number != 0 {
+                return Ok(None);
+            }
             let mut value = [0; 8];
             match call!(self, cuGraphKernelNodeGetAttribute(node, number, &mut value)) {
                 Ok(()) => Ok(Some(value)),
-                Err(Failure { code: INVALID_VALUE | NOT_SUPPORTED, .. }) => Ok(None),
+                Err(Failure { code: INVALID_VALUE | NOT_SUPPORTED, .. }) => {
+                    UNKNOWN_ATTRIBUTES.fetch_or(1 << number, Ordering::Relaxed);
+                    Ok(None)
+                }
                 Err(failure) => Err(failure),
             }
         };

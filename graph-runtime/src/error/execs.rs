@@ -43,8 +43,12 @@ pub enum SetterFault {
         call: Box<SourceLocation>,
     },
     /// A library call that captures other nodes for the new sizes than the exec has.
-    #[error("is a library call that captures other nodes for these sizes")]
-    OtherNodes,
+    #[error("is a library call that captures other nodes for these sizes: {difference}")]
+    #[non_exhaustive]
+    OtherNodes {
+        /// What is different.
+        difference: String,
+    },
     /// A library call whose nodes the driver does not update.
     #[error(
         "is a library call whose nodes the driver does not update: a kernel runs in clusters on a device \

@@ -37,7 +37,7 @@ impl Problem {
         }
     }
 
-    /// Returns the same problem for algorithms of one kernel with a scratch of this many bytes.
+    /// Returns the same problem for algorithms of one kernel with a workspace of this many bytes.
     pub fn in_one_kernel(self, limit: u64) -> Problem {
         Problem { limit, one_kernel: true, ..self }
     }

@@ -11,9 +11,9 @@ use crate::build::arguments::body::{Body, enter};
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{CaptureStream, Collective, ElementRange, GraphShape, Node, Outcome, RawGraph};
+use crate::cuda::{CaptureStream, Collective, ElementRange, GraphShape, Memset, Node, Outcome, RawGraph};
 use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation, at_statement};
-use crate::statements::EmissionContext;
+use crate::statements::{EmissionContext, element};
 use crate::token::Token;
 use cuweave_core::flattened::Flattened;
 
@@ -49,13 +49,14 @@ fn capture_sized(builder: &mut GraphBuilder<'_>, call: StatementId, after: &[Nod
     let GraphBuilder { definition, built, body, streams, into, .. } = builder;
     let sizes = definition.flat.sizes_of_call(call);
     let values = SizeValues::new(definition, *body)?.of(&sizes);
-    let graph = capture_alone(definition, built, *body, streams, call)?;
+    let graph = capture_alone(definition, built, *body, streams, call, None)?;
     let at = at_statement(definition.program(), call);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
     let shape = shape_of(definition, call, &graph).map_err(failed)?;
+    let leading_fill = leading_fill(definition, built, call, &shape, &graph).map_err(failed)?;
     let captured = add_captured(*into, after.to_vec(), &graph).map_err(failed)?;
     let node = captured.nodes.first().copied().unwrap_or(Node::NONE);
-    let sized = SizedCall::new(sizes, shape, node, CapturedChild { values, graph });
+    let sized = SizedCall::new(sizes, shape, node, leading_fill, CapturedChild { values, graph });
     built.handle.children.insert(call, sized);
     Ok(captured)
 }
@@ -72,13 +73,41 @@ pub(super) fn shape_of(
     definition.driver.shape_of(graph.graph, major)
 }
 
-/// Captures a library call into a graph of its own.
+/// Returns the fill that a captured graph begins with, if it fills scratch of the call, which no body can tell.
+fn leading_fill(
+    definition: &Definition,
+    built: &BuiltGraph,
+    call: StatementId,
+    shape: &GraphShape,
+    graph: &OwnedGraph,
+) -> Outcome<Option<Memset>> {
+    if !shape.begins_with_fill() {
+        return Ok(None);
+    }
+    let first = definition.driver.graph_nodes(graph.graph, 1)?;
+    let fill = first.first().map(|&node| definition.driver.fill_of(node)).transpose()?;
+    let accesses = definition.program().statements[call].accesses.iter().enumerate();
+    let emission = built.emission(&definition.flat, &definition.dims);
+    let scratch =
+        accesses.filter(|(_, access)| definition.program().buffers[access.buffer].origin.is_owned());
+    let mut scratch = scratch.map(|(at, access)| {
+        let ElementRange { address, len } = emission.elements_of(call, at);
+        address..address.saturating_add(len.saturating_mul(element(definition.program(), access.buffer)))
+    });
+    Ok(fill.filter(|fill| {
+        let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
+        fill.rows == 1 && scratch.any(|bytes| bytes.start <= fill.target && end <= bytes.end)
+    }))
+}
+
+/// Captures a library call into a graph of its own, after a fill.
 pub(super) fn capture_alone(
     definition: &Definition,
     built: &BuiltGraph,
     body: &dyn Body,
     streams: &mut BTreeMap<Device, CaptureStream>,
     call: StatementId,
+    fill: Option<&Memset>,
 ) -> Result<OwnedGraph> {
     let (driver, device) = (definition.driver, definition.program().statements[call].device);
     let at = at_statement(definition.program(), call);
@@ -86,8 +115,10 @@ pub(super) fn capture_alone(
     let stream = stream_of(streams, definition, device).map_err(failed)?;
     let graph = driver.create_graph().map_err(failed)?;
     let mut graph = OwnedGraph { driver, ctx: definition.contexts[device].clone(), graph };
-    let run =
-        BodyRun { call, at: at.clone(), graph: graph.graph, after: &[], in_body: None, describes: false };
+    let filled = fill.map(|fill| driver.add_fill(graph.graph, &[], fill, definition.context_of(device)));
+    let filled = filled.transpose().map_err(failed)?;
+    let after = filled.as_slice();
+    let run = BodyRun { call, at: at.clone(), graph: graph.graph, after, in_body: None, describes: false };
     stream.set_sizes(true);
     let done = run.run(definition, built, body, stream);
     stream.set_sizes(false);
@@ -97,7 +128,7 @@ pub(super) fn capture_alone(
         streams.clear();
     }
     let captured = done.captured()?;
-    if driver.node_count(graph.graph).map_err(failed)? != captured.nodes.len() {
+    if driver.node_count(graph.graph).map_err(failed)? != captured.nodes.len() + after.len() {
         return Err(Error::Call { at, fault: CallFault::Dangling });
     }
     if captured.has_programmatic_edges {

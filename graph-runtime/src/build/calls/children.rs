@@ -12,7 +12,7 @@ use cuweave_core::table::{Scalar, Setting};
 use crate::build::arguments::answers::BodyEvaluator;
 use crate::build::arguments::body::Body;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{Driver, GraphShape, Node, Outcome, RawGraph, record};
+use crate::cuda::{Driver, GraphShape, Memset, Node, Outcome, RawGraph, record};
 use crate::error::{PlanFault, Result};
 
 use super::capture::CapturedNodes;
@@ -31,6 +31,8 @@ pub(crate) struct SizedCall {
     pub node: Node,
     /// The graph whose parameters the node has.
     pub current: Arc<CapturedChild>,
+    /// The fill of scratch that its graph begins with. Graphs without one get the same.
+    pub leading_fill: Option<Memset>,
     /// The graphs of the latest values of the sizes, latest first.
     known: VecDeque<Arc<CapturedChild>>,
 }
@@ -45,9 +47,16 @@ pub(crate) struct CapturedChild {
 
 impl SizedCall {
     /// Returns a call whose node was added as a copy of a graph.
-    pub fn new(sizes: Vec<ScalarId>, shape: GraphShape, node: Node, child: CapturedChild) -> SizedCall {
+    pub fn new(
+        sizes: Vec<ScalarId>,
+        shape: GraphShape,
+        node: Node,
+        leading_fill: Option<Memset>,
+        child: CapturedChild,
+    ) -> SizedCall {
         let current = Arc::new(child);
-        SizedCall { sizes, shape, node, known: VecDeque::from([current.clone()]), current }
+        let known = VecDeque::from([current.clone()]);
+        SizedCall { sizes, shape, node, leading_fill, known, current }
     }
 
     /// Returns the graph of these values of the sizes, if it is kept.

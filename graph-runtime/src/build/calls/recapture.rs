@@ -40,15 +40,18 @@ impl BuiltGraph {
                 changed.push((call, known));
                 continue;
             }
-            let graph = capture_alone(definition, self, body, &mut streams, call)?;
-            let Some(sized) = self.handle.children.get_mut(&call) else { continue };
             let at = at_statement(definition.program(), call);
-            let shape = match shape_of(definition, call, &graph) {
-                Ok(shape) => shape,
-                Err(failure) => return Err(Error::driver(failure, Some(at))),
-            };
-            if shape != sized.shape {
-                return Err(Error::BuildAgain { at, reason: SetterFault::OtherNodes });
+            let failed = |failure| Error::driver(failure, Some(at.clone()));
+            let fill = sized.leading_fill;
+            let mut graph = capture_alone(definition, self, body, &mut streams, call, None)?;
+            let mut shape = shape_of(definition, call, &graph).map_err(failed)?;
+            if fill.is_some() && !shape.begins_with_fill() {
+                graph = capture_alone(definition, self, body, &mut streams, call, fill.as_ref())?;
+                shape = shape_of(definition, call, &graph).map_err(failed)?;
+            }
+            let Some(sized) = self.handle.children.get_mut(&call) else { continue };
+            if let Some(difference) = sized.shape.difference(&shape) {
+                return Err(Error::BuildAgain { at, reason: SetterFault::OtherNodes { difference } });
             }
             if !shape.is_replaceable {
                 return Err(Error::BuildAgain { at, reason: SetterFault::FixedNodes });
