@@ -23,7 +23,7 @@ use cuweave_core::table::TableHandle;
 use crate::bind::ResourceHandle;
 use crate::cuda::{
     CAPTURE_UNJOINED, CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, Collective, Context,
-    Driver, ElementRange, Failure, Node, NodeKind, Outcome, RawGraph, during_capture,
+    Driver, ElementRange, Failure, Memset, Node, NodeKind, Outcome, RawGraph, during_capture, pattern,
 };
 use crate::error::{CallFault, Error, PlanFault, Quantity, Result, SourceLocation};
 use crate::statements::Dim;
@@ -44,12 +44,32 @@ pub(crate) struct CapturedNodes {
     pub ends_in_kernel: bool,
 }
 
+/// A fill of memory with one byte.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByteFill {
+    pub address: u64,
+    pub bytes: u64,
+    value: u8,
+}
+
+impl ByteFill {
+    /// Returns the fill of a row by a memset node. `None` if its bytes differ.
+    pub fn of(row: Memset) -> Option<ByteFill> {
+        let all = pattern(row.value.into(), row.element).to_ne_bytes();
+        let value = all[0];
+        let bytes = row.width.saturating_mul(row.element.into());
+        all.iter().all(|&byte| byte == value).then_some(ByteFill { address: row.target, bytes, value })
+    }
+}
+
 /// A library call while its body runs. Generated code gets the memory of the call's parameters here.
 pub struct CallCapture<'c> {
     pub(crate) driver: &'static Driver,
     pub(crate) context: Context,
     pub(crate) graph: RawGraph,
     pub(crate) after: &'c [Node],
+    /// A fill that is captured before the body runs.
+    pub(crate) leading_fill: Option<ByteFill>,
     pub(crate) stream: &'c mut CaptureStream,
     pub(crate) callee: TableHandle,
     pub(crate) at: Box<SourceLocation>,
@@ -144,6 +164,9 @@ impl CallCapture<'_> {
         driver.enter(self.context).map_err(|failure| self.failed(failure))?;
         driver.begin_capture(raw, self.graph, self.after).map_err(|failure| self.failed(failure))?;
         let began = driver.capture_info(raw);
+        let filled = self
+            .leading_fill
+            .map_or(Ok(()), |fill| driver.set_bytes(fill.address, fill.value, fill.bytes, raw));
         let ending = driver.capturing(|| {
             let stream = self.stream.stream();
             catch_unwind(AssertUnwindSafe(|| body(stream))).map_err(message)
@@ -162,6 +185,7 @@ impl CallCapture<'_> {
         if let Some(failure) = kept {
             return Err(self.failed(failure));
         }
+        filled.map_err(|failure| self.failed(failure))?;
         entered.map_err(|failure| self.failed(failure))?;
         if context.map_err(|failure| self.failed(failure))? != self.context {
             return Err(self.error(CallFault::OtherContext));

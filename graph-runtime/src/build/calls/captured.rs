@@ -11,13 +11,13 @@ use crate::build::arguments::body::{Body, enter};
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{CaptureStream, Collective, ElementRange, GraphShape, Memset, Node, Outcome, RawGraph};
+use crate::cuda::{CaptureStream, Collective, ElementRange, GraphShape, Node, Outcome, RawGraph};
 use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation, at_statement};
 use crate::statements::{EmissionContext, element};
 use crate::token::Token;
 use cuweave_core::flattened::Flattened;
 
-use super::capture::{CallCapture, CapturedNodes};
+use super::capture::{ByteFill, CallCapture, CapturedNodes};
 use super::children::{CapturedChild, OwnedGraph, SizeValues, SizedCall, add_captured};
 
 /// Captures the nodes of a library call. If a failure makes the graph unusable, clears the builder's handle of
@@ -35,7 +35,7 @@ pub(crate) fn capture(
     let failed = |failure| Error::driver(failure, Some(at.clone()));
     let GraphBuilder { definition, built, body, streams, into, .. } = builder;
     let stream = stream_of(streams, definition, operation.device).map_err(failed)?;
-    let run = BodyRun { call, at, graph: *into, after, in_body, describes: false };
+    let run = BodyRun { call, at, graph: *into, after, leading_fill: None, in_body, describes: false };
     let done = run.run(definition, built, *body, stream)?;
     if done.graph_unusable {
         builder.built.handle.graph = RawGraph::NONE;
@@ -80,7 +80,7 @@ fn leading_fill(
     call: StatementId,
     shape: &GraphShape,
     graph: &OwnedGraph,
-) -> Outcome<Option<Memset>> {
+) -> Outcome<Option<ByteFill>> {
     if !shape.begins_with_fill() {
         return Ok(None);
     }
@@ -94,9 +94,10 @@ fn leading_fill(
         let ElementRange { address, len } = emission.elements_of(call, at);
         address..address.saturating_add(len.saturating_mul(element(definition.program(), access.buffer)))
     });
+    let fill = fill.filter(|fill| fill.rows == 1).and_then(ByteFill::of);
     Ok(fill.filter(|fill| {
-        let end = fill.target.saturating_add(fill.width.saturating_mul(fill.element.into()));
-        fill.rows == 1 && scratch.any(|bytes| bytes.start <= fill.target && end <= bytes.end)
+        let end = fill.address.saturating_add(fill.bytes);
+        scratch.any(|bytes| bytes.start <= fill.address && end <= bytes.end)
     }))
 }
 
@@ -107,7 +108,7 @@ pub(super) fn capture_alone(
     body: &dyn Body,
     streams: &mut BTreeMap<Device, CaptureStream>,
     call: StatementId,
-    fill: Option<&Memset>,
+    fill: Option<ByteFill>,
 ) -> Result<OwnedGraph> {
     let (driver, device) = (definition.driver, definition.program().statements[call].device);
     let at = at_statement(definition.program(), call);
@@ -115,10 +116,16 @@ pub(super) fn capture_alone(
     let stream = stream_of(streams, definition, device).map_err(failed)?;
     let graph = driver.create_graph().map_err(failed)?;
     let mut graph = OwnedGraph { driver, ctx: definition.contexts[device].clone(), graph };
-    let filled = fill.map(|fill| driver.add_fill(graph.graph, &[], fill, definition.context_of(device)));
-    let filled = filled.transpose().map_err(failed)?;
-    let after = filled.as_slice();
-    let run = BodyRun { call, at: at.clone(), graph: graph.graph, after, in_body: None, describes: false };
+    let leading_fill = fill;
+    let run = BodyRun {
+        call,
+        at: at.clone(),
+        graph: graph.graph,
+        after: &[],
+        leading_fill,
+        in_body: None,
+        describes: false,
+    };
     stream.set_sizes(true);
     let done = run.run(definition, built, body, stream);
     stream.set_sizes(false);
@@ -128,7 +135,7 @@ pub(super) fn capture_alone(
         streams.clear();
     }
     let captured = done.captured()?;
-    if driver.node_count(graph.graph).map_err(failed)? != captured.nodes.len() + after.len() {
+    if driver.node_count(graph.graph).map_err(failed)? != captured.nodes.len() {
         return Err(Error::Call { at, fault: CallFault::Dangling });
     }
     if captured.has_programmatic_edges {
@@ -145,6 +152,8 @@ struct BodyRun<'r> {
     /// The graph that its work is captured into, after these nodes.
     graph: RawGraph,
     after: &'r [Node],
+    /// A fill that is captured before it.
+    leading_fill: Option<ByteFill>,
     /// The name of the conditional body whose graph this is.
     in_body: Option<String>,
     /// True if it only describes a collective.
@@ -168,7 +177,7 @@ impl BodyRun<'_> {
         body: &dyn Body,
         stream: &mut CaptureStream,
     ) -> Result<FinishedRun> {
-        let BodyRun { call, at, graph, after, in_body, describes } = self;
+        let BodyRun { call, at, graph, after, leading_fill, in_body, describes } = self;
         let (driver, flat) = (definition.driver, &definition.flat);
         let context = definition.context_of(definition.program().statements[call].device);
         driver.enter(context).map_err(|failure| Error::driver(failure, Some(at.clone())))?;
@@ -179,6 +188,7 @@ impl BodyRun<'_> {
             graph,
             in_body,
             after,
+            leading_fill,
             stream,
             callee: flat.frames[frame].table.clone(),
             memory: memory(flat, &built.emission(flat, &definition.dims), call),
@@ -244,7 +254,15 @@ pub(crate) fn describe(
     let GraphBuilder { definition, built, body, streams, into, .. } = builder;
     let stream =
         stream_of(streams, definition, device).map_err(|failure| Error::driver(failure, Some(at.clone())))?;
-    let run = BodyRun { call: statement, at, graph: *into, after: &[], in_body: None, describes: true };
+    let run = BodyRun {
+        call: statement,
+        at,
+        graph: *into,
+        after: &[],
+        leading_fill: None,
+        in_body: None,
+        describes: true,
+    };
     run.run(definition, built, *body, stream)?.described()
 }
 

@@ -12,10 +12,10 @@ use cuweave_core::table::{Scalar, Setting};
 use crate::build::arguments::answers::BodyEvaluator;
 use crate::build::arguments::body::Body;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{Driver, GraphShape, Memset, Node, Outcome, RawGraph, record};
+use crate::cuda::{Driver, GraphShape, Node, Outcome, RawGraph, record};
 use crate::error::{PlanFault, Result};
 
-use super::capture::CapturedNodes;
+use super::capture::{ByteFill, CapturedNodes};
 
 /// The number of values of the sizes for which a call's graph is kept.
 const MAX_KNOWN: usize = 128;
@@ -32,7 +32,7 @@ pub(crate) struct SizedCall {
     /// The graph whose parameters the node has.
     pub current: Arc<CapturedChild>,
     /// The fill of scratch that its graph begins with. Graphs without one get the same.
-    pub leading_fill: Option<Memset>,
+    pub leading_fill: Option<ByteFill>,
     /// The graphs of the latest values of the sizes, latest first.
     known: VecDeque<Arc<CapturedChild>>,
 }
@@ -51,7 +51,7 @@ impl SizedCall {
         sizes: Vec<ScalarId>,
         shape: GraphShape,
         node: Node,
-        leading_fill: Option<Memset>,
+        leading_fill: Option<ByteFill>,
         child: CapturedChild,
     ) -> SizedCall {
         let current = Arc::new(child);

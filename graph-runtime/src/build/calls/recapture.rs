@@ -46,7 +46,7 @@ impl BuiltGraph {
             let mut graph = capture_alone(definition, self, body, &mut streams, call, None)?;
             let mut shape = shape_of(definition, call, &graph).map_err(failed)?;
             if fill.is_some() && !shape.begins_with_fill() {
-                graph = capture_alone(definition, self, body, &mut streams, call, fill.as_ref())?;
+                graph = capture_alone(definition, self, body, &mut streams, call, fill)?;
                 shape = shape_of(definition, call, &graph).map_err(failed)?;
             }
             let Some(sized) = self.handle.children.get_mut(&call) else { continue };
