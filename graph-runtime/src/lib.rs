@@ -103,8 +103,8 @@ pub mod private {
     };
     pub use crate::context::is_simulated;
     pub use crate::cuda::{
-        Bits, CallBuffer, CallStream, Collective, CollectiveDifference, CollectiveSequence, HostMemory,
-        Interleaving, LocalRanks, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
+        Bits, CallBuffer, CallNodes, CallStream, Collective, CollectiveDifference, CollectiveSequence,
+        HostMemory, Interleaving, LocalRanks, NotAnyBits, Packed, PinnedViewMut, any_bits, between_captures,
     };
     pub use crate::error::{Error, Result};
     pub use crate::exec::{

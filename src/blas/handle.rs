@@ -228,13 +228,13 @@ impl Blas {
         };
         let Some(cublas) = self.cublas_for(product) else { return alone() };
         let problem = Problem::new(product, kinds, operands.bias.is_some(), self.limit);
-        // A setter of a size replaces kernels by as many.
-        let (problem, plan) = match stream.has_sizes() {
-            true => {
-                let problem = problem.in_one_kernel(operands.scratch_bytes);
+        // A setter of a size replaces nodes by such nodes.
+        let (problem, plan) = match stream.sized_nodes() {
+            Some(nodes) => {
+                let problem = problem.with_nodes(nodes, operands.scratch_bytes);
                 (problem, stream.relaxed(|| cublas.plan(&self.ctx, &problem))?)
             }
-            false => (problem, cublas.plan(&self.ctx, &problem)?),
+            None => (problem, cublas.plan(&self.ctx, &problem)?),
         };
         let Some(algorithm) = plan.algorithm(operands) else {
             if !self.has_warned.swap(true, Ordering::Relaxed) {

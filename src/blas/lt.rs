@@ -18,6 +18,8 @@ use cudarc::cublaslt::sys::cublasLtReductionScheme_t::{
 use cudarc::cublaslt::sys::{cublasLtHandle_t, cublasLtMatmulAlgo_t, cublasLtMatmulPreference_t};
 use cudarc::driver::sys::CUstream;
 
+use crate::__private::CallNodes;
+
 use super::element::ElementKind;
 use super::error::Error;
 use super::kernels::{ElementKinds, Operands};
@@ -42,7 +44,7 @@ const ALIGNMENTS: [u64; 2] = [256, 16];
 const REDUCTION_SCHEMES: u32 =
     CUBLASLT_REDUCTION_SCHEME_NONE as u32 | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
 
-/// The algorithms among which one of one kernel is searched.
+/// The algorithms among which one with as many nodes is searched.
 const MAX_ANSWERS: usize = 16;
 
 /// A handle of cuBLASLt.
@@ -147,6 +149,38 @@ impl CublasLt {
         alignment: u64,
         workspace: u64,
     ) -> Result<Option<HeuristicResult>, Error> {
+        let ElementKinds { factors, result } = problem.kinds;
+        let schemes = if result == factors.summed() { None } else { Some(REDUCTION_SCHEMES) };
+        let first = self.answers(problem, unfinished, [alignment, workspace], schemes)?;
+        let Some(CallNodes { fill, kernels }) = problem.nodes else { return Ok(first.into_iter().next()) };
+        // Some algorithms sum up parts by a kernel of its own, some clear a part of the workspace first. Nothing but a
+        // capture tells that.
+        let kernels = kernels.saturating_sub(usize::from(unfinished));
+        let fits = |answer: &HeuristicResult| -> Result<bool, Error> {
+            let nodes = self.nodes(problem, unfinished, answer)?;
+            Ok(nodes.is_some_and(|nodes| nodes.kernels == kernels && nodes.fill <= fill))
+        };
+        let mut all = first.clone();
+        if kernels == 1 {
+            let alone = Some(CUBLASLT_REDUCTION_SCHEME_NONE as u32);
+            all.extend(self.answers(problem, unfinished, [alignment, workspace], alone)?);
+        }
+        for answer in all {
+            if fits(&answer)? {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(first.into_iter().next())
+    }
+
+    /// Returns the heuristic's algorithms, best first: one, or several for a problem with given nodes.
+    fn answers(
+        &self,
+        problem: &Problem,
+        unfinished: bool,
+        [alignment, workspace]: [u64; 2],
+        schemes: Option<u32>,
+    ) -> Result<Vec<HeuristicResult>, Error> {
         let [x, y, c, bias] = problem.alignments(alignment);
         // The heuristic derives the alignment of the bias from its address and does not read through it.
         let description = Description::new(self.library, problem, unfinished, (1 << 20) + bias)?;
@@ -171,12 +205,6 @@ impl CublasLt {
         ] {
             set(attribute as u32, from_ref(&(alignment as u32)).cast(), 4)?;
         }
-        let ElementKinds { factors, result } = problem.kinds;
-        // Reductions are kernels of their own.
-        let schemes = match problem.one_kernel {
-            true => Some(CUBLASLT_REDUCTION_SCHEME_NONE as u32),
-            false => (result != factors.summed()).then_some(REDUCTION_SCHEMES),
-        };
         if let Some(schemes) = schemes {
             set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32, from_ref(&schemes).cast(), 4)?;
         }
@@ -188,7 +216,7 @@ impl CublasLt {
             reserved: [0; 4],
         };
         let mut answers = [none; MAX_ANSWERS];
-        let requested = if problem.one_kernel { MAX_ANSWERS } else { 1 };
+        let requested = if problem.nodes.is_some() { MAX_ANSWERS } else { 1 };
         let mut count = 0;
         let [a, b, c] = description.layouts;
         // SAFETY: all descriptions are alive, and there is room for the requested results.
@@ -207,27 +235,20 @@ impl CublasLt {
             )
         };
         if NO_ALGORITHM.contains(&status) {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         check_status("cublasLtMatmulAlgoGetHeuristic", status)?;
         let known = answers.into_iter().take(usize::try_from(count).unwrap_or(0));
-        let mut known = known.filter(|answer| answer.state == 0);
-        if !problem.one_kernel {
-            return Ok(known.next());
-        }
-        // Some algorithms clear a part of the workspace first, and nothing but a capture tells that.
-        let mut first = None;
-        for answer in known {
-            if self.nodes(problem, unfinished, &answer)? == 1 {
-                return Ok(Some(answer));
-            }
-            first = first.or(Some(answer));
-        }
-        Ok(first)
+        Ok(known.filter(|answer| answer.state == 0).collect())
     }
 
-    /// Returns the number of nodes that a product captures.
-    fn nodes(&self, problem: &Problem, unfinished: bool, answer: &HeuristicResult) -> Result<usize, Error> {
+    /// Returns the nodes that a product captures. `None` for others than kernels after a fill.
+    fn nodes(
+        &self,
+        problem: &Problem,
+        unfinished: bool,
+        answer: &HeuristicResult,
+    ) -> Result<Option<CallNodes>, Error> {
         // Nothing is launched, so that any aligned addresses do.
         let at = |place: u64| (1 << 20) + (place << 40);
         let operands = Operands {

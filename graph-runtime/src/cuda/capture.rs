@@ -5,7 +5,6 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{null, null_mut, with_exposed_provenance_mut};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
@@ -226,8 +225,17 @@ pub struct CallStream {
     stream: Arc<CudaStream>,
     /// The collective that the body has described.
     described: Mutex<Option<Collective>>,
-    /// See [`CallStream::has_sizes`].
-    has_sizes: AtomicBool,
+    /// True if sizes reach the call, and the nodes of its graph, if it has one.
+    sized: Mutex<(bool, Option<CallNodes>)>,
+}
+
+/// Nodes that a call of a library captures one after the other: a fill, if there is one, and kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CallNodes {
+    /// True for a fill before the kernels.
+    pub fill: bool,
+    /// The number of kernels.
+    pub kernels: usize,
 }
 
 impl CallStream {
@@ -235,7 +243,18 @@ impl CallStream {
     /// a setter replaces the nodes: as many as before, or the graph must be built again.
     #[must_use]
     pub fn has_sizes(&self) -> bool {
-        self.has_sizes.load(Ordering::Relaxed)
+        self.sized().0
+    }
+
+    /// Returns the nodes that the graph of a call with sizes has. `None` before it has a graph, and if it has others.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sized_nodes(&self) -> Option<CallNodes> {
+        self.sized().1
+    }
+
+    fn sized(&self) -> (bool, Option<CallNodes>) {
+        *self.sized.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs work that a capture on this thread would forbid, such as loading a module. It must not use the stream.
@@ -320,7 +339,7 @@ impl CaptureStream {
         Ok(CaptureStream {
             raw,
             object,
-            stream: CallStream { stream, described: Mutex::default(), has_sizes: AtomicBool::new(false) },
+            stream: CallStream { stream, described: Mutex::default(), sized: Mutex::default() },
             ctx: ctx.clone(),
             lost: false,
         })
@@ -335,9 +354,9 @@ impl CaptureStream {
         &self.stream
     }
 
-    /// Makes bodies see that sizes reach their call, or that none do.
-    pub fn set_sizes(&self, has_sizes: bool) {
-        self.stream.has_sizes.store(has_sizes, Ordering::Relaxed);
+    /// Makes bodies see that sizes reach their call, with the nodes of its graph, or that none do.
+    pub fn set_sizes(&self, has_sizes: bool, nodes: Option<CallNodes>) {
+        *self.stream.sized.lock().unwrap_or_else(PoisonError::into_inner) = (has_sizes, nodes);
     }
 
     /// Returns and clears the failure of a call that could not report it, such as one in a drop.

@@ -10,6 +10,7 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::capture::CallNodes;
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome};
 use super::handles::{Function, Node, RawExec, RawGraph};
@@ -58,6 +59,14 @@ impl GraphShape {
     /// Returns true if its first node is a fill that comes after no other.
     pub fn begins_with_fill(&self) -> bool {
         self.nodes.first().is_some_and(|first| first.kind == FILL && first.after.is_empty())
+    }
+
+    /// Returns its nodes if they are a fill, or none, and kernels.
+    pub fn call_nodes(&self) -> Option<CallNodes> {
+        let fill = self.begins_with_fill();
+        let kernels = &self.nodes[usize::from(fill)..];
+        let all = kernels.iter().all(|node| node.kind == KERNEL);
+        all.then_some(CallNodes { fill, kernels: kernels.len() })
     }
 
     /// Returns what another graph has that this one has not. `None` if they are equal.

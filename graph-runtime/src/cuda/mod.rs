@@ -56,7 +56,7 @@ pub use buffers::{
     BorrowedBuffer, DropOrLeak, PinnedViewMut, UnownedBuffer, guard_event, held, pinned_parts,
 };
 pub use capture::{
-    CallBuffer, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
+    CallBuffer, CallNodes, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
     during_capture,
 };
 pub use children::GraphShape;

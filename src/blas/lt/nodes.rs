@@ -1,22 +1,27 @@
-//! Counts the nodes that a call captures.
+//! Finds the nodes that a call captures.
 
 use std::ptr::null_mut;
 
 use cudarc::driver::result::{graph, stream};
-use cudarc::driver::sys::{self, CUstream, CUstreamCaptureMode};
+use cudarc::driver::sys::{self, CUgraph, CUgraphNodeType, CUstream, CUstreamCaptureMode};
 
+use crate::__private::CallNodes;
 use crate::blas::error::Error;
 
-/// Returns the number of nodes that `work` captures in a stream of its own. The context must be current.
-pub fn captured_nodes(work: impl FnOnce(CUstream) -> Result<(), Error>) -> Result<usize, Error> {
+/// Returns the nodes that `work` captures in a stream of its own. `None` for others than kernels after a fill. The
+/// context must be current.
+pub fn captured_nodes(work: impl FnOnce(CUstream) -> Result<(), Error>) -> Result<Option<CallNodes>, Error> {
     let own = stream::create(stream::StreamKind::NonBlocking)?;
-    let counted = count(own, work);
+    let nodes = capture(own, work);
     // SAFETY: it is not used any more.
     unsafe { stream::destroy(own) }?;
-    counted
+    nodes
 }
 
-fn count(own: CUstream, work: impl FnOnce(CUstream) -> Result<(), Error>) -> Result<usize, Error> {
+fn capture(
+    own: CUstream,
+    work: impl FnOnce(CUstream) -> Result<(), Error>,
+) -> Result<Option<CallNodes>, Error> {
     // SAFETY: the stream is live.
     unsafe { stream::begin_capture(own, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED) }?;
     let worked = work(own);
@@ -24,11 +29,31 @@ fn count(own: CUstream, work: impl FnOnce(CUstream) -> Result<(), Error>) -> Res
     let captured = unsafe { stream::end_capture(own) };
     worked?;
     let captured = captured?;
-    let mut count = 0;
-    // SAFETY: the graph is live, and the count is a local.
-    let counted = unsafe { sys::cuGraphGetNodes(captured, null_mut(), &mut count) }.result();
+    let nodes = nodes_of(captured);
     // SAFETY: it is not used any more.
     unsafe { graph::destroy(captured) }?;
-    counted?;
-    Ok(count)
+    nodes
+}
+
+fn nodes_of(captured: CUgraph) -> Result<Option<CallNodes>, Error> {
+    let mut count = 0;
+    // SAFETY: the graph is live, and the count is a local.
+    unsafe { sys::cuGraphGetNodes(captured, null_mut(), &mut count) }.result()?;
+    let mut nodes = vec![null_mut(); count];
+    // SAFETY: as above, with room for `count` nodes.
+    unsafe { sys::cuGraphGetNodes(captured, nodes.as_mut_ptr(), &mut count) }.result()?;
+    let mut found = CallNodes { fill: false, kernels: 0 };
+    for node in nodes {
+        let mut kind = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
+        // SAFETY: the node is one of the live graph.
+        unsafe { sys::cuGraphNodeGetType(node, &mut kind) }.result()?;
+        match kind {
+            CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL => found.kernels += 1,
+            CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMSET if found == CallNodes { fill: false, kernels: 0 } => {
+                found.fill = true;
+            }
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(found))
 }

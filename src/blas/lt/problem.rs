@@ -1,5 +1,6 @@
 //! The key for which an algorithm is chosen, and its matrices as cuBLASLt reads them.
 
+use crate::__private::CallNodes;
 use crate::blas::kernels::ElementKinds;
 use crate::blas::product::{Activation, Matrix, Order, Product};
 
@@ -19,8 +20,8 @@ pub struct Problem {
     pub bias: bool,
     pub tf32: bool,
     pub limit: u64,
-    /// True if the algorithm must be one kernel.
-    pub one_kernel: bool,
+    /// The nodes that the algorithm may have at most, but as many kernels. `None` for any.
+    pub nodes: Option<CallNodes>,
 }
 
 impl Problem {
@@ -33,13 +34,13 @@ impl Problem {
             bias,
             tf32: product.tf32,
             limit: product.limit.unwrap_or(limit),
-            one_kernel: false,
+            nodes: None,
         }
     }
 
-    /// Returns the same problem for algorithms of one kernel with a workspace of this many bytes.
-    pub fn in_one_kernel(self, limit: u64) -> Problem {
-        Problem { limit, one_kernel: true, ..self }
+    /// Returns the same problem for algorithms with such nodes and with a workspace of this many bytes.
+    pub fn with_nodes(self, nodes: CallNodes, limit: u64) -> Problem {
+        Problem { limit, nodes: Some(nodes), ..self }
     }
 
     /// Returns the factors as cuBLASLt reads them, each with true if it is transposed. cuBLASLt reads

@@ -11,7 +11,7 @@ use crate::build::arguments::body::{Body, enter};
 use crate::build::graph::builder::GraphBuilder;
 use crate::build::graph::built::BuiltGraph;
 use crate::build::graph::definition::Definition;
-use crate::cuda::{CaptureStream, Collective, ElementRange, GraphShape, Node, Outcome, RawGraph};
+use crate::cuda::{CallNodes, CaptureStream, Collective, ElementRange, GraphShape, Node, Outcome, RawGraph};
 use crate::error::{CallFault, ConfigFault, Error, Result, SourceLocation, at_statement};
 use crate::statements::{EmissionContext, element};
 use crate::token::Token;
@@ -49,7 +49,7 @@ fn capture_sized(builder: &mut GraphBuilder<'_>, call: StatementId, after: &[Nod
     let GraphBuilder { definition, built, body, streams, into, .. } = builder;
     let sizes = definition.flat.sizes_of_call(call);
     let values = SizeValues::new(definition, *body)?.of(&sizes);
-    let graph = capture_alone(definition, built, *body, streams, call, None)?;
+    let graph = capture_alone(definition, built, *body, streams, call, None, None)?;
     let at = at_statement(definition.program(), call);
     let failed = |failure| Error::driver(failure, Some(at.clone()));
     let shape = shape_of(definition, call, &graph).map_err(failed)?;
@@ -101,7 +101,7 @@ fn leading_fill(
     }))
 }
 
-/// Captures a library call into a graph of its own, after a fill.
+/// Captures a library call into a graph of its own, after a fill. `nodes` are those of the graph that it is for.
 pub(super) fn capture_alone(
     definition: &Definition,
     built: &BuiltGraph,
@@ -109,6 +109,7 @@ pub(super) fn capture_alone(
     streams: &mut BTreeMap<Device, CaptureStream>,
     call: StatementId,
     fill: Option<ByteFill>,
+    nodes: Option<CallNodes>,
 ) -> Result<OwnedGraph> {
     let (driver, device) = (definition.driver, definition.program().statements[call].device);
     let at = at_statement(definition.program(), call);
@@ -126,9 +127,9 @@ pub(super) fn capture_alone(
         in_body: None,
         describes: false,
     };
-    stream.set_sizes(true);
+    stream.set_sizes(true, nodes);
     let done = run.run(definition, built, body, stream);
-    stream.set_sizes(false);
+    stream.set_sizes(false, None);
     let done = done?;
     if done.graph_unusable {
         graph.graph = RawGraph::NONE;

@@ -42,11 +42,11 @@ impl BuiltGraph {
             }
             let at = at_statement(definition.program(), call);
             let failed = |failure| Error::driver(failure, Some(at.clone()));
-            let fill = sized.leading_fill;
-            let mut graph = capture_alone(definition, self, body, &mut streams, call, None)?;
+            let (fill, nodes) = (sized.leading_fill, sized.shape.call_nodes());
+            let mut graph = capture_alone(definition, self, body, &mut streams, call, None, nodes)?;
             let mut shape = shape_of(definition, call, &graph).map_err(failed)?;
             if fill.is_some() && !shape.begins_with_fill() {
-                graph = capture_alone(definition, self, body, &mut streams, call, fill)?;
+                graph = capture_alone(definition, self, body, &mut streams, call, fill, nodes)?;
                 shape = shape_of(definition, call, &graph).map_err(failed)?;
             }
             let Some(sized) = self.handle.children.get_mut(&call) else { continue };
