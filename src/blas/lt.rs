@@ -152,13 +152,16 @@ impl CublasLt {
         let ElementKinds { factors, result } = problem.kinds;
         let schemes = if result == factors.summed() { None } else { Some(REDUCTION_SCHEMES) };
         let first = self.answers(problem, unfinished, [alignment, workspace], schemes)?;
-        let Some(CallNodes { fill, kernels }) = problem.nodes else { return Ok(first.into_iter().next()) };
-        // Some algorithms sum up parts by a kernel of its own, some clear a part of the workspace first. Nothing but a
-        // capture tells that.
+        let Some(CallNodes { fill, kernels, cluster }) = problem.nodes else {
+            return Ok(first.into_iter().next());
+        };
+        // Some algorithms sum up parts by a kernel of its own, some clear a part of the workspace first, and kernels get
+        // slow if an update makes their clusters smaller. Nothing but a capture tells that.
         let kernels = kernels.saturating_sub(usize::from(unfinished));
         let fits = |answer: &HeuristicResult| -> Result<bool, Error> {
             let nodes = self.nodes(problem, unfinished, answer)?;
-            Ok(nodes.is_some_and(|nodes| nodes.kernels == kernels && nodes.fill <= fill))
+            let same = |nodes: CallNodes| nodes.kernels == kernels && nodes.cluster == cluster;
+            Ok(nodes.is_some_and(|nodes| same(nodes) && nodes.fill <= fill))
         };
         let mut all = first.clone();
         if kernels == 1 {

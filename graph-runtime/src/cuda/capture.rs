@@ -222,6 +222,7 @@ impl Driver {
 /// launches a kernel, `stream.cu_stream()` returns the handle for a library, and `stream.clone()` the
 /// `Arc<CudaStream>` that cudarc's types take. Its context object records no events.
 pub struct CallStream {
+    driver: &'static Driver,
     stream: Arc<CudaStream>,
     /// The collective that the body has described.
     described: Mutex<Option<Collective>>,
@@ -236,6 +237,8 @@ pub struct CallNodes {
     pub fill: bool,
     /// The number of kernels.
     pub kernels: usize,
+    /// The number of blocks of the largest cluster of a kernel, 1 without clusters.
+    pub cluster: u32,
 }
 
 impl CallStream {
@@ -260,10 +263,7 @@ impl CallStream {
     /// Runs work that a capture on this thread would forbid, such as loading a module. It must not use the stream.
     #[doc(hidden)]
     pub fn relaxed<T>(&self, work: impl FnOnce() -> T) -> T {
-        match super::driver() {
-            Ok(driver) => driver.relaxed(work),
-            Err(_) => work(),
-        }
+        self.driver.relaxed(work)
     }
 
     /// Describes the collective of a `#[call(collective)]`. It is enqueued later, together with the
@@ -325,7 +325,7 @@ pub struct CaptureStream {
 
 impl CaptureStream {
     /// Creates a stream in a context, which must be current. Other streams never wait for it implicitly.
-    pub fn new(driver: &Driver, ctx: &Arc<CudaContext>) -> Outcome<CaptureStream> {
+    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<CaptureStream> {
         let raw = driver.create_stream()?;
         let object = match unused(ctx) {
             Ok(object) => object,
@@ -339,7 +339,7 @@ impl CaptureStream {
         Ok(CaptureStream {
             raw,
             object,
-            stream: CallStream { stream, described: Mutex::default(), sized: Mutex::default() },
+            stream: CallStream { driver, stream, described: Mutex::default(), sized: Mutex::default() },
             ctx: ctx.clone(),
             lost: false,
         })

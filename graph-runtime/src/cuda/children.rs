@@ -5,7 +5,8 @@
 //!
 //! Clusters: some drivers report success but keep the old cluster dimensions on devices of capability 10, where a kernel
 //! may also have preferred ones, which cannot be read (<https://github.com/ml-explore/mlx/issues/2748>). On capability 9
-//! all updates took effect, also to other dimensions (benches/results/h200-2026-11-29/README.md).
+//! all updates took effect, also to other dimensions, but a kernel in clusters of 2 blocks takes up to twice as long
+//! after one in larger clusters (benches/results/h200-2026-11-29/README.md).
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -38,7 +39,7 @@ const WITH_GRAPHS: [u32; 2] = [4, 13];
 const UPDATE_FAILURE: u32 = 910;
 
 /// The nodes and edges of a graph, without the parameters that an update of an exec changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct GraphShape {
     nodes: Vec<NodeShape>,
     /// False if a kernel runs in clusters, or a node has graphs of its own.
@@ -46,9 +47,11 @@ pub struct GraphShape {
 }
 
 /// A node without its parameters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 struct NodeShape {
     kind: u32,
+    /// The number of blocks of a kernel's clusters, which an update changes. 1 without clusters.
+    cluster: u32,
     /// The attributes of a kernel but the cluster dimensions. An attribute is `None` if the driver does not know it.
     attributes: Vec<Option<[u64; 8]>>,
     /// The indices of its predecessors. True for programmatic edges.
@@ -66,7 +69,8 @@ impl GraphShape {
         let fill = self.begins_with_fill();
         let kernels = &self.nodes[usize::from(fill)..];
         let all = kernels.iter().all(|node| node.kind == KERNEL);
-        all.then_some(CallNodes { fill, kernels: kernels.len() })
+        let cluster = kernels.iter().map(|node| node.cluster).max().unwrap_or(1);
+        all.then_some(CallNodes { fill, kernels: kernels.len(), cluster })
     }
 
     /// Returns what another graph has that this one has not. `None` if they are equal.
@@ -74,14 +78,14 @@ impl GraphShape {
         if self.kinds() != other.kinds() {
             return Some(format!("{} instead of {}", other.kinds(), self.kinds()));
         }
-        let mut pairs = self.nodes.iter().zip(&other.nodes).enumerate();
-        let (at, (one, two)) = pairs.find(|(_, (one, two))| one != two)?;
-        if one.after != two.after {
-            return Some(format!("other edges into node {at}"));
-        }
-        let mut attributes = one.attributes.iter().zip(&two.attributes).zip(ATTRIBUTES);
-        let (_, number) = attributes.find(|((one, two), _)| one != two)?;
-        Some(format!("another attribute {number} of node {at}"))
+        self.nodes.iter().zip(&other.nodes).enumerate().find_map(|(at, (one, two))| {
+            if one.after != two.after {
+                return Some(format!("other edges into node {at}"));
+            }
+            let mut attributes = one.attributes.iter().zip(&two.attributes).zip(ATTRIBUTES);
+            let (_, number) = attributes.find(|((one, two), _)| one != two)?;
+            Some(format!("another attribute {number} of node {at}"))
+        })
     }
 
     /// Returns the kinds of the nodes as a text: `fill, kernel`.
@@ -107,8 +111,9 @@ impl Driver {
         for &node in &nodes {
             let mut kind = 0;
             call!(self, cuGraphNodeGetType(node, &mut kind))?;
-            let mut attributes = Vec::new();
+            let (mut attributes, mut cluster) = (Vec::new(), 1);
             if kind == KERNEL {
+                cluster = self.cluster_of(node)?;
                 attributes = self.attributes_of(node, &ATTRIBUTES)?;
                 shape.is_replaceable &= major <= LAST_REPLACING_CLUSTERS || !self.is_clustered(node)?;
             }
@@ -118,7 +123,7 @@ impl Driver {
             let after = dependencies.into_iter().map(|(before, programmatic)| (index(before), programmatic));
             let mut after: Vec<_> = after.collect();
             after.sort_unstable();
-            shape.nodes.push(NodeShape { kind, attributes, after });
+            shape.nodes.push(NodeShape { kind, cluster, attributes, after });
         }
         Ok(shape)
     }
@@ -161,12 +166,18 @@ impl Driver {
         attributes.iter().map(attribute).collect()
     }
 
+    /// Returns the number of blocks in a cluster by the attribute of a kernel node, 1 without one.
+    fn cluster_of(&self, node: Node) -> Outcome<u32> {
+        let [Some([xy, z, ..])] = self.attributes_of(node, &[CLUSTER_DIMENSION])?[..] else { return Ok(1) };
+        let extents = [xy & 0xffff_ffff, xy >> 32, z & 0xffff_ffff];
+        let blocks = extents.into_iter().fold(1_u64, |blocks, extent| blocks.saturating_mul(extent.max(1)));
+        Ok(u32::try_from(blocks).unwrap_or(u32::MAX))
+    }
+
     /// Returns true if the blocks of a kernel node run in clusters.
     fn is_clustered(&self, node: Node) -> Outcome<bool> {
         let function = self.function_of(node)?;
-        if let [Some([xy, z, ..])] = self.attributes_of(node, &[CLUSTER_DIMENSION])?[..]
-            && [xy & 0xffff_ffff, xy >> 32, z & 0xffff_ffff].iter().any(|&blocks| blocks > 1)
-        {
+        if self.cluster_of(node)? > 1 {
             return Ok(true);
         }
         for attribute in CLUSTERED {

@@ -3,7 +3,10 @@
 use std::ptr::null_mut;
 
 use cudarc::driver::result::{graph, stream};
-use cudarc::driver::sys::{self, CUgraph, CUgraphNodeType, CUstream, CUstreamCaptureMode};
+use cudarc::driver::sys::{
+    self, CUgraph, CUgraphNode, CUgraphNodeType, CUlaunchAttributeID, CUlaunchAttributeValue, CUstream,
+    CUstreamCaptureMode,
+};
 
 use crate::__private::CallNodes;
 use crate::blas::error::Error;
@@ -42,18 +45,32 @@ fn nodes_of(captured: CUgraph) -> Result<Option<CallNodes>, Error> {
     let mut nodes = vec![null_mut(); count];
     // SAFETY: as above, with room for `count` nodes.
     unsafe { sys::cuGraphGetNodes(captured, nodes.as_mut_ptr(), &mut count) }.result()?;
-    let mut found = CallNodes { fill: false, kernels: 0 };
+    let none = CallNodes { fill: false, kernels: 0, cluster: 1 };
+    let mut found = none;
     for node in nodes {
         let mut kind = CUgraphNodeType::CU_GRAPH_NODE_TYPE_EMPTY;
         // SAFETY: the node is one of the live graph.
         unsafe { sys::cuGraphNodeGetType(node, &mut kind) }.result()?;
         match kind {
-            CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL => found.kernels += 1,
-            CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMSET if found == CallNodes { fill: false, kernels: 0 } => {
-                found.fill = true;
+            CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL => {
+                found.kernels += 1;
+                found.cluster = found.cluster.max(cluster_of(node)?);
             }
+            CUgraphNodeType::CU_GRAPH_NODE_TYPE_MEMSET if found == none => found.fill = true,
             _ => return Ok(None),
         }
     }
     Ok(Some(found))
+}
+
+/// Returns the number of blocks in a cluster of a kernel node.
+fn cluster_of(node: CUgraphNode) -> Result<u32, Error> {
+    // SAFETY: zeros are a value of this union of numbers.
+    let mut value: CUlaunchAttributeValue = unsafe { std::mem::zeroed() };
+    let attribute = CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    // SAFETY: the node is a kernel of a live graph, and the value is a local.
+    unsafe { sys::cuGraphKernelNodeGetAttribute(node, attribute, &mut value) }.result()?;
+    // SAFETY: the driver has written this field.
+    let extents = unsafe { value.clusterDim };
+    Ok([extents.x, extents.y, extents.z].into_iter().map(|extent| extent.max(1)).product())
 }
