@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cuweave::Buffer;
 use cuweave::blas::{Blas, Product, gemm, gemv, matmul, matmul_bias, matmul_into};
 use cuweave::prelude::*;
 use cuweave_testkit::device::alone;
@@ -114,6 +115,51 @@ fn products_in_loops_choices_and_calls() {
             }
         }
     }
+    device.nothing_reported();
+}
+
+/// out = x + 2 · (x · w), for any number of rows.
+#[cuweave::graph]
+fn sized(
+    d: u32,
+    most: u32,
+    #[at_most(most)] rows: u32,
+    blas: &Blas,
+    x: &[f32; rows * d],
+    w: &[f32; d * d],
+    out: &mut [f32; rows * d],
+) {
+    let h = alloc::<f32>(rows * d);
+    matmul(&blas, &x, &w, &mut h, Product::row_major(rows, d, d));
+    scale[per_item(rows * d)](&mut h, 2.0, rows * d);
+    add[per_item(rows * d)](&x, &h, &mut out, rows * d);
+    matmul_into(&blas, &x, &w, &mut out, Product::row_major(rows, d, d).beta(1.0));
+}
+
+#[test]
+fn products_of_any_number_of_rows() {
+    let device = alone();
+    let blas = blas(&device);
+    let (d, most) = (64_u32, device.scaled(512_u32, 20));
+    let (w, x) = (values::<f32>((d * d).into(), 1), values::<f32>((most * d).into(), 2));
+    let (dw, dx) = (device.upload(&w), device.upload(&x));
+    let out = Buffer::<f32>::zeros(&device.stream, x.len()).expect("a buffer");
+    let graph = sized(&device.ctx, d, most, 3, &blas, &dx, &dw, &out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let all: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
+    for rows in [3, most, 1, most / 2, 17, most - 1] {
+        exec.set_rows(rows).expect("it is set");
+        cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+        exec.launch(&device.stream).expect("it launches");
+        let len = (rows * d) as usize;
+        let wanted = product(&all[..len], &w, d as usize);
+        let found = out.to_host(&device.stream).expect("it is read");
+        for (at, found) in found[..len].iter().enumerate() {
+            let wanted = all[at] + 3.0 * wanted[at];
+            assert!((f64::from(*found) - wanted).abs() <= 1e-3, "{rows} rows, {at}: {found}, not {wanted}");
+        }
+    }
+    drop(exec);
     device.nothing_reported();
 }
 

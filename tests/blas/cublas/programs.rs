@@ -47,6 +47,43 @@ fn ramp(n: u32) -> Vec<f32> {
     (0..n * n).map(|at| at as f32).collect()
 }
 
+#[cuweave::graph]
+fn sized(
+    k: u32,
+    #[at_most(16)] rows: u32,
+    blas: &Blas,
+    w: &[f32; k * k],
+    x: &[f32; k * k],
+    out: &mut [f32; k * k],
+) {
+    matmul(&blas, &w[..rows * k], &x, &mut out[..rows * k], Product::row_major(rows, k, k));
+}
+
+/// The algorithms for other sizes are chosen while the call is captured.
+#[test]
+#[ignore = "run with the library of the tests"]
+fn sizes_choose_algorithms_with_the_same_nodes() {
+    let (device, blas, control) = setup();
+    let k = 16;
+    let (w, x) = (device.zeros::<f32>(256), device.upload(&ramp(k)));
+    let mut out = device.zeros::<f32>(256);
+    let graph = sized(&device.ctx, k, 7, &blas, &w, &x, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for rows in [7, 16, 1] {
+        exec.set_rows(rows).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+    }
+    control.notes();
+    exec.set_rows(7).expect("it is set");
+    let notes = control.notes();
+    assert!(notes.0.is_empty(), "its graph is kept: {notes:?}");
+    exec.set_rows(5).expect("it is set");
+    let notes = control.notes();
+    assert!(notes.0.iter().any(|note| note.starts_with("asked ")), "{notes:?}");
+    drop(exec);
+    device.nothing_reported();
+}
+
 #[test]
 #[ignore = "run with the library of the tests"]
 fn algorithms_are_chosen_before_the_capture_and_kept() {
