@@ -115,13 +115,16 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
-    AnyBits, ArenaPool, Bank, Buffer, CallStream, Condition, Error, Exec, Flag, Graph, GraphExec, GraphFn,
-    Loaded, LoopIterations, Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore, SemaphoreHandle,
-    Variable, context,
+    AnyBits, ArenaPool, Bank, Buffer, CallStream, Condition, Error, Exec, Flag, Foreign, Graph, GraphExec,
+    GraphFn, Loaded, LoopIterations, Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore,
+    SemaphoreHandle, Variable, context,
 };
 
 #[cfg(feature = "blas")]
 pub mod blas;
+#[cfg(feature = "dlpack")]
+#[doc(inline)]
+pub use cuweave_runtime::dlpack;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
@@ -251,10 +254,11 @@ pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
         BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
-        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, Inaccessible, KernelFault,
-        LaunchShape, LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault, OutsideExtent,
-        PlanFault, ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch, SourceLocation,
-        SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault, VerificationObstacle,
+        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, ForeignFault, Inaccessible,
+        KernelFault, LaunchShape, LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault,
+        OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch,
+        SourceLocation, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault,
+        VerificationObstacle,
     };
 }
 

@@ -19,23 +19,20 @@ pub use crate::cuda::{CommunicatorFault, LibraryError};
 pub use calls::CallFault;
 pub use certificate::BrokenCertificate;
 pub use config::{ConfigFault, ConfigPart};
+pub use convert::Result;
 pub use cuweave_core::compile::BudgetFault;
 pub use devices::{DeviceFault, DeviceFeature, Inaccessible, Ungranted};
 pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
 pub use execs::{BankFault, LoopFault, OutputFault, ProfileFault, SetterFault, SwitchFault};
-pub use managed::ManagedFault;
+pub use managed::{ForeignFault, ManagedFault};
 pub use multicast::MulticastFault;
 pub use parts::*;
 pub use plan::PlanFault;
 pub use verification::*;
 
-/// The result of every fallible function of cuweave.
-pub type Result<T> = std::result::Result<T, Error>;
-
 /// An error of the runtime. `Display` and `Debug` both print its text, so that `main` can return it. The source of an
 /// error of a driver call is cudarc's [`DriverError`](cudarc::driver::DriverError), which `?` converts:
-///
 /// ```
 /// # use {cudarc::driver::{CudaContext, CudaSlice}, cuweave_runtime as cuweave, std::sync::Arc};
 /// fn zeros(ctx: &Arc<CudaContext>, len: usize) -> cuweave::Result<CudaSlice<f32>> {
@@ -414,6 +411,9 @@ pub enum Error {
     /// Managed memory cannot be allocated or used in this way.
     #[error("{0}")]
     Managed(ManagedFault),
+    /// Memory of another allocator that cannot be bound.
+    #[error(transparent)]
+    Foreign(Box<ForeignFault>),
     /// A multicast object cannot be created or used in this way.
     #[error("{0}")]
     Multicast(MulticastFault),

@@ -49,13 +49,15 @@ mod token;
 mod waits;
 mod watch;
 
+#[cfg(feature = "dlpack")]
+pub use bind::dlpack;
 pub use bind::multicast;
 pub use bind::{
     Advice, Attach, BindHost, BindKept, BindMut, BindOptional, BindOptionalMut, BindPinned, BindPinnedMut,
     BindResource, BindShared, BindTaken, BoundBuffer, BoundExclusive, BoundExclusivePinned, BoundShared,
-    BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Flag, FlagValue, Host, HostView,
-    HostViewMut, Location, LoopIterations, Managed, ManagedAttributes, Optional, Output, OutputBuffer,
-    OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Semaphore,
+    BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Flag, FlagValue, Foreign, Host,
+    HostView, HostViewMut, Location, LoopIterations, Managed, ManagedAttributes, Optional, Output,
+    OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Resource, Semaphore,
 };
 pub use build::{CollectiveEntry, Collectives};
 pub use context::context;
@@ -75,11 +77,11 @@ pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
     BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
     ConfigPart, DeviceFault, DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error,
-    FailedCall, Fault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault, MemoryKind,
-    ModuleFailure, MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal,
-    Result, Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation, StoreInstruction,
-    SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault, VerificationFault,
-    VerificationObstacle,
+    FailedCall, Fault, ForeignFault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault,
+    MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity,
+    Refusal, Result, Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation,
+    StoreInstruction, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault,
+    VerificationFault, VerificationObstacle,
 };
 pub use exec::{
     ArenaPool, Bank, BankBytes, BuildTimes, Exec, ExecBytes, Graph, GraphExec, GraphFn, Verification,

@@ -19,6 +19,7 @@ mod elements;
 mod events;
 mod extremes;
 mod flags;
+mod foreign;
 mod host_setters;
 mod host_statements;
 mod host_work;

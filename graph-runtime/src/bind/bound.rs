@@ -16,6 +16,7 @@ use crate::cuda::{OwnedBuffer, PinnedViewMut};
 use crate::error::Error;
 
 use super::buffer::{BoundBuffer, Buffer};
+use super::foreign::Foreign;
 use super::hints::HintVisitor;
 use super::managed::Managed;
 use super::output::{Output, OutputDescription};
@@ -131,7 +132,7 @@ bindings! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
         note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a \
-            `CudaSlice<{T}>`, a `&Buffer<{T}>` or a `&Managed<{T}>`",
+            `CudaSlice<{T}>`, a `&Buffer<{T}>`, a `&Managed<{T}>` or a `&Foreign<{T}>`",
         note = "it also takes the memory of a multicast object; one with elements `Multimem<_>` takes a mapping alone"
     )]
     BindShared::bind_shared -> BoundShared {
@@ -153,13 +154,16 @@ bindings! {
         {'a, T} Managed<T> => |managed| BoundShared::Buffer(BoundBuffer(managed.into_buffer()));
         {'a, T} &Managed<T> => |managed| BoundShared::Buffer(BoundBuffer(managed.as_buffer().clone()));
         {'a, T} &mut Managed<T> => |managed| BoundShared::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} Foreign<T> => |foreign| BoundShared::Buffer(BoundBuffer(foreign.into_buffer()));
+        {'a, T} &Foreign<T> => |foreign| BoundShared::Buffer(BoundBuffer(foreign.as_buffer().clone()));
+        {'a, T} &mut Foreign<T> => |foreign| BoundShared::Buffer(BoundBuffer(foreign.as_buffer().clone()));
         {'a, T} BoundShared<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
         note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>`, a \
-            `&Buffer<{T}>` or a `&Managed<{T}>`",
+            `&Buffer<{T}>`, a `&Managed<{T}>` or a `&Foreign<{T}>`",
         note = "it also takes the memory of a multicast object; one with elements `Multimem<_>` takes a mapping alone"
     )]
     BindMut::bind_mut -> BoundExclusive {
@@ -179,6 +183,9 @@ bindings! {
         {'a, T} Managed<T> => |managed| BoundExclusive::Buffer(BoundBuffer(managed.into_buffer()));
         {'a, T} &Managed<T> => |managed| BoundExclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
         {'a, T} &mut Managed<T> => |managed| BoundExclusive::Buffer(BoundBuffer(managed.as_buffer().clone()));
+        {'a, T} Foreign<T> => |foreign| BoundExclusive::Buffer(BoundBuffer(foreign.into_buffer()));
+        {'a, T} &Foreign<T> => |foreign| BoundExclusive::Buffer(BoundBuffer(foreign.as_buffer().clone()));
+        {'a, T} &mut Foreign<T> => |foreign| BoundExclusive::Buffer(BoundBuffer(foreign.as_buffer().clone()));
         {'a, T} BoundExclusive<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.

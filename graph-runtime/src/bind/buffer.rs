@@ -17,10 +17,12 @@ use crate::cuda::{self, Driver, DropOrLeak, Failure, ManagedMemory, OwnedBuffer,
 use crate::error::{Error, Result};
 use crate::waits::{OwnedEvent, lasting_stream};
 
-use super::ledger::{Ledger, TrackedBuffer, User};
+use super::foreign::ForeignElements;
+use super::ledger::{Ledger, TrackedBuffer};
 use super::managed_state::ManagedState;
 use super::multicast::mapped::MappedElements;
 use super::multicast::reached::ReachedMemory;
+use super::users::User;
 
 /// Device memory with shared ownership. Any number of execs can bind it, for reads and writes.
 ///
@@ -52,6 +54,8 @@ enum BufferElements<T> {
     Managed(ManagedMemory<T>),
     /// A part of memory for multicast objects, or of a mapping. Their owner waits for its uses.
     Mapped(MappedElements<T>),
+    /// Memory of another allocator.
+    Foreign(ForeignElements),
 }
 
 impl<T> BufferElements<T> {
@@ -60,6 +64,7 @@ impl<T> BufferElements<T> {
             BufferElements::Cudarc(slice) => slice.as_view(),
             BufferElements::Managed(slice) => slice.as_view(),
             BufferElements::Mapped(elements) => elements.view(),
+            BufferElements::Foreign(elements) => elements.view(),
         }
     }
 
@@ -68,6 +73,7 @@ impl<T> BufferElements<T> {
             BufferElements::Cudarc(slice) => slice.stream(),
             BufferElements::Managed(slice) => slice.stream(),
             BufferElements::Mapped(elements) => elements.stream(),
+            BufferElements::Foreign(elements) => elements.stream(),
         }
     }
 }
@@ -78,6 +84,10 @@ impl<T> Drop for BufferMemory<T> {
             BufferElements::Cudarc(slice) => self.tracked.end(&lasting_stream(slice.stream())),
             BufferElements::Managed(_) => self.tracked.end_on_host(),
             BufferElements::Mapped(_) => true,
+            BufferElements::Foreign(elements) => {
+                elements.release(&self.tracked);
+                true
+            }
         };
         self.stays.store(!over, Ordering::Relaxed);
     }
@@ -101,7 +111,7 @@ impl<T> Buffer<T> {
         let made = Arc::new(OwnedEvent::new(driver, &ctx)?);
         driver.record(made.raw(), Stream::from_cudarc(&owner))?;
         let user = User::new(made);
-        user.used(&mut ledger.lock(), &owner, true);
+        user.used(ledger.lock().next_place(), &owner, true);
         user.end();
         let tracked = Arc::new(TrackedBuffer::new(ledger, ctx, user));
         Ok(Buffer::from_parts(tracked, address, BufferElements::Cudarc(OwnedBuffer::new(slice))))
@@ -124,6 +134,15 @@ impl<T> Buffer<T> {
     pub(super) fn from_mapped(elements: MappedElements<T>) -> Buffer<T> {
         let (tracked, address) = (elements.tracked().clone(), elements.address());
         Buffer::from_parts(tracked, address, BufferElements::Mapped(elements))
+    }
+
+    /// Returns a buffer of memory of another allocator.
+    pub(super) fn from_foreign(
+        tracked: Arc<TrackedBuffer>,
+        address: u64,
+        elements: ForeignElements,
+    ) -> Buffer<T> {
+        Buffer::from_parts(tracked, address, BufferElements::Foreign(elements))
     }
 
     fn from_parts(tracked: Arc<TrackedBuffer>, address: u64, elements: BufferElements<T>) -> Buffer<T> {
@@ -180,7 +199,15 @@ impl<T> Buffer<T> {
     pub(super) fn mapped(&self) -> Option<&MappedElements<T>> {
         match &*self.memory.elements {
             BufferElements::Mapped(elements) => Some(elements),
-            BufferElements::Cudarc(_) | BufferElements::Managed(_) => None,
+            BufferElements::Cudarc(_) | BufferElements::Managed(_) | BufferElements::Foreign(_) => None,
+        }
+    }
+
+    /// Returns the elements if they are memory of another allocator.
+    pub(super) fn foreign(&self) -> Option<&ForeignElements> {
+        match &*self.memory.elements {
+            BufferElements::Foreign(elements) => Some(elements),
+            BufferElements::Cudarc(_) | BufferElements::Managed(_) | BufferElements::Mapped(_) => None,
         }
     }
 

@@ -20,7 +20,6 @@
 //! The ledger is locked from the waits of a launch until its entries are added, so that of two concurrent
 //! launches one sees the other.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
@@ -30,9 +29,10 @@ use crate::error::{Error, Result};
 use crate::waits::{self, HeldStream, OwnedEvent, SideStream, StreamKey};
 use crate::watch::{self, AbortedCommunicator};
 
-use super::clock::{LastUse, MAX_CLOCKS, StreamHistory, VectorClock};
+use super::clock::{MAX_CLOCKS, StreamHistory, VectorClock};
 use super::loan::{IdlePart, Loan, LoanKind};
 use super::managed_state::ManagedState;
+use super::users::{Rivals, User, Waits};
 use super::uses::StreamUses;
 
 /// The order of the uses of all buffers.
@@ -160,6 +160,17 @@ impl Generation {
             && self.stream.as_ref().is_some_and(|known| known.is_here(stream))
     }
 
+    /// Starts a new generation, so that each launch checks all entries.
+    pub fn renew(&mut self) {
+        self.number += 1;
+    }
+
+    /// Counts a use, and returns its position among all uses.
+    pub fn next_place(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
+    }
+
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -172,160 +183,16 @@ impl Generation {
 
     /// Updates the clock of a stream after it has waited.
     pub fn waited(&mut self, stream: &HeldStream, waits: &Waits) {
-        if waits.0.is_empty() {
+        if waits.is_empty() {
             return;
         }
         let known = self.clocks.iter().position(|(known, _)| known.is(stream));
         let mut clock = known.map_or_else(VectorClock::default, |at| self.clocks.remove(at).1);
-        waits.0.iter().filter(|wait| wait.last.held).for_each(|wait| clock.learn(&wait.last));
+        waits.held().for_each(|last| clock.learn(last));
         if self.clocks.len() >= MAX_CLOCKS {
             self.clocks.remove(0);
         }
         self.clocks.push((stream.clone(), clock));
-    }
-}
-
-/// The uses by one exec, or by a call other than a launch.
-#[derive(Debug)]
-pub(crate) struct User {
-    /// The event that records the last use.
-    done: Arc<OwnedEvent>,
-    last: Mutex<Option<LastUse>>,
-    /// True if no further uses follow.
-    ended: AtomicBool,
-    /// True if a conflicting entry was added since this user last checked all entries.
-    outdated: AtomicBool,
-}
-
-impl User {
-    /// Returns a user without uses. `done` is the event that will record them.
-    pub fn new(done: Arc<OwnedEvent>) -> User {
-        let (ended, outdated) = (AtomicBool::new(false), AtomicBool::new(false));
-        User { done, last: Mutex::default(), ended, outdated }
-    }
-
-    /// Returns a copy with the same last use that has ended.
-    fn ended(&self) -> User {
-        let (ended, outdated) = (AtomicBool::new(true), AtomicBool::new(false));
-        User { done: self.done.clone(), last: Mutex::new(self.last().clone()), ended, outdated }
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<LastUse>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sets the last use. The new use must be ordered after the old one. `held` is true if the event records
-    /// it.
-    pub fn used(&self, generation: &mut Generation, stream: &Arc<CudaStream>, held: bool) {
-        generation.uses += 1;
-        let (mut last, place) = (self.last(), generation.uses);
-        match &mut *last {
-            Some(last) if last.stream.is_here(stream) => (last.place, last.held) = (place, held),
-            last => *last = Some(LastUse { stream: HeldStream::new(stream), place, held }),
-        }
-    }
-
-    /// Returns the position of the last use among all uses. 0 before the first one.
-    pub fn place(&self) -> u64 {
-        self.last().as_ref().map_or(0, |last| last.place)
-    }
-
-    /// Declares that no further uses follow.
-    pub fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-
-    fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
-    }
-
-    /// Returns true if a conflicting entry was added since [`User::update`]. The ledger must be locked.
-    pub fn is_outdated(&self) -> bool {
-        self.outdated.load(Ordering::Relaxed)
-    }
-
-    /// Clears the outdated flag, before all entries are checked. The ledger must stay locked until the new
-    /// entries are added.
-    pub fn update(&self) {
-        self.outdated.store(false, Ordering::Relaxed);
-    }
-
-    /// Returns true if the last use is over.
-    fn is_over(&self, driver: &Driver) -> bool {
-        let held = self.last().as_ref().is_none_or(|last| last.held);
-        held && driver.is_over(self.done.raw()) == Ok(true)
-    }
-}
-
-/// A use to wait for: the last one in its stream.
-struct Wait {
-    last: LastUse,
-    done: Arc<OwnedEvent>,
-}
-
-/// The users whose entries conflict with an exec's entries. Each has the position of its last use that is known
-/// to precede the exec's next launch.
-#[derive(Debug, Default)]
-pub(crate) struct Rivals(Vec<(Arc<User>, u64)>);
-
-impl Rivals {
-    fn add(&mut self, user: &Arc<User>) {
-        // The last use of an ended user is waited for once, so it need not be kept.
-        if !user.has_ended() && !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, user)) {
-            self.0.push((user.clone(), 0));
-        }
-    }
-
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Adds the last uses that a launch on a stream must wait for.
-    pub fn before(&self, history: StreamHistory<'_>, waits: &mut Waits) {
-        for (user, known) in &self.0 {
-            let waited = |last: &LastUse| last.place <= *known || history.includes(last);
-            if user.last().as_ref().is_some_and(|last| !waited(last)) {
-                waits.add(user);
-            }
-        }
-    }
-
-    /// Records that a launch has been ordered after their last uses.
-    pub fn after(&mut self) {
-        self.0.iter_mut().for_each(|(user, known)| *known = user.place());
-    }
-}
-
-/// The uses that the next use waits for. At most one for each stream.
-#[derive(Default)]
-pub(crate) struct Waits(Vec<Wait>);
-
-impl Waits {
-    fn add(&mut self, user: &User) {
-        let Some(last) = user.last().clone() else { return };
-        match self.0.iter_mut().find(|known| known.last.held && known.last.stream.is(&last.stream)) {
-            Some(known) if last.held => {
-                if known.last.place < last.place {
-                    *known = Wait { last, done: user.done.clone() };
-                }
-            }
-            _ => self.0.push(Wait { last, done: user.done.clone() }),
-        }
-    }
-
-    /// Makes a stream wait for all of these uses. If an event does not record its use, the host waits for the
-    /// context.
-    pub fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
-        self.0.iter().try_for_each(|wait| match wait.last.held {
-            true => waits::order_or_wait(driver, stream, wait.done.raw()),
-            false => {
-                let current = driver.current_context()?;
-                driver.enter(wait.last.stream.context())?;
-                let waited = driver.synchronize_context();
-                driver.enter(current)?;
-                waited
-            }
-        })
     }
 }
 
@@ -344,6 +211,8 @@ pub(crate) struct TrackedBuffer {
     ctx: Arc<CudaContext>,
     /// The state of managed memory. `None` for other memory.
     pub managed_state: Option<ManagedState>,
+    /// The buffers that share bytes with it and were there before. Each use of it is one of theirs, too.
+    pub overlapping: Vec<Arc<TrackedBuffer>>,
     entries: Mutex<BufferEntries>,
 }
 
@@ -364,9 +233,7 @@ impl BufferEntries {
     /// Marks as outdated the users whose entries conflict with a new or removed entry of `user`.
     fn outdate(&self, user: &Arc<User>, write: bool) {
         let conflicting = self.list.iter().filter(|entry| write || entry.wrote);
-        conflicting
-            .filter(|entry| !Arc::ptr_eq(&entry.user, user))
-            .for_each(|entry| entry.user.outdated.store(true, Ordering::Relaxed));
+        conflicting.filter(|entry| !Arc::ptr_eq(&entry.user, user)).for_each(|entry| entry.user.outdate());
     }
 }
 
@@ -375,7 +242,7 @@ impl TrackedBuffer {
     pub fn new(ledger: Arc<Ledger>, ctx: Arc<CudaContext>, user: User) -> TrackedBuffer {
         let list = vec![LedgerEntry { user: Arc::new(user), wrote: true }];
         let entries = Mutex::new(BufferEntries { list, ..BufferEntries::default() });
-        TrackedBuffer { ledger, ctx, managed_state: None, entries }
+        TrackedBuffer { ledger, ctx, managed_state: None, overlapping: Vec::new(), entries }
     }
 
     /// Returns a buffer whose only use so far is the work in `stream`.
@@ -384,9 +251,14 @@ impl TrackedBuffer {
         let made = Arc::new(OwnedEvent::new(driver, ctx)?);
         driver.record(made.raw(), Stream::from_cudarc(stream))?;
         let user = User::new(made);
-        user.used(&mut ledger.lock(), stream, true);
+        user.used(ledger.lock().next_place(), stream, true);
         user.end();
         Ok(TrackedBuffer::new(ledger, ctx.clone(), user))
+    }
+
+    /// Returns it and the buffers that share bytes with it and were there before.
+    pub fn with_overlapping(self: &Arc<Self>) -> impl Iterator<Item = &Arc<TrackedBuffer>> {
+        std::iter::once(self).chain(&self.overlapping)
     }
 
     fn entries(&self) -> MutexGuard<'_, BufferEntries> {
@@ -470,14 +342,18 @@ impl TrackedBuffer {
         let (driver, ctx) = (self.ledger.driver, &self.ctx);
         driver.enter(Context::from_cudarc(ctx))?;
         let side = SideStream::shared(driver, ctx)?;
-        let entries = self.entries();
-        let mut waits = Waits::default();
-        entries.list.iter().filter(|entry| all || entry.wrote).for_each(|entry| waits.add(&entry.user));
-        waits.order(driver, side.raw())?;
-        entries.uses.order(driver, side.raw(), None, all)?;
-        drop(entries);
+        self.order_after_uses(side.raw(), all)?;
         driver.enter(Context::from_cudarc(ctx))?;
         watch::synchronize(driver, ctx, side.raw())
+    }
+
+    /// Makes a stream wait for all uses, or only for the writes.
+    pub fn order_after_uses(&self, stream: Stream, all: bool) -> Outcome<()> {
+        let (driver, entries) = (self.ledger.driver, self.entries());
+        let mut waits = Waits::default();
+        entries.list.iter().filter(|entry| all || entry.wrote).for_each(|entry| waits.add(&entry.user));
+        waits.order(driver, stream)?;
+        entries.uses.order(driver, stream, None, all)
     }
 
     /// Waits on the host for all uses, before the memory is freed. Returns false if it could not wait.
@@ -510,7 +386,7 @@ impl TrackedBuffer {
         generation.lent -= 1;
         self.ledger.returned.notify_all();
         if entries.uses.is_used() {
-            entries.list.iter().for_each(|entry| entry.user.outdated.store(true, Ordering::Relaxed));
+            entries.list.iter().for_each(|entry| entry.user.outdate());
         }
         if !self.is_by_generation(&generation, &entries) {
             generation.number += 1;
@@ -555,6 +431,10 @@ impl TrackedBuffer {
         driver.enter(Context::from_cudarc(ctx))?;
         let captures = driver.is_capturing(raw)?;
         let key = StreamKey::new(driver, raw);
+        // Their guards record the use so far; the end of the loan records all of it.
+        self.overlapping
+            .iter()
+            .try_for_each(|other| other.try_order_use_unchecked(stream, write).map(drop))?;
         let _alone = self.ledger.lock();
         let mut entries = self.entries();
         let mut waits = Waits::default();

@@ -3,13 +3,16 @@
 //! - `bound`, `optional`: what an argument can be bound to; `visitor`: makes operands from it; `operand`: a
 //!   bound buffer, and its order with other users; `operands`: all operands of a graph;
 //! - `view`: views whose uses are ordered; `to_view`: the views that an exec returns; `view_order`: their order with
-//!   the exec's launches; `uses`: the events that record uses;
+//!   the exec's launches; `uses`: the events that record uses; `users`: execs with
+//!   their last uses;
 //! - `buffer`: memory that execs share; `buffer_view`: access to its elements; `ledger`: the order of its uses;
 //!   `loan`: loans of its elements;
 //!   `clock`: the vector clocks of streams; `shared_buffers`: the launches of one exec in that order;
 //! - `flag`, `semaphore`: values that graphs wait for and signal; `host`: host values and resources;
 //! - `managed`: memory that host and device share; `managed_state`: its state; `advice`: advice, prefetches and
 //!   discards; `location`: locations; `hint`, `hints`: the same by attributes of arguments;
+//! - `foreign`: memory of other allocators; `owner_thread`: drops its owners; `dlpack`: tensors
+//!   of other frameworks;
 //! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments at build;
 //! - `loops`: the iteration counts of loops with a limit;
@@ -20,7 +23,10 @@ mod bound;
 mod buffer;
 mod buffer_view;
 mod clock;
+#[cfg(feature = "dlpack")]
+pub mod dlpack;
 mod flag;
+mod foreign;
 mod handed;
 mod hint;
 mod hints;
@@ -37,10 +43,12 @@ mod operands;
 mod optional;
 mod output;
 mod output_view;
+mod owner_thread;
 mod record;
 mod semaphore;
 mod shared_buffers;
 mod to_view;
+mod users;
 mod uses;
 mod view;
 mod view_order;
@@ -54,6 +62,7 @@ pub use bound::{
 pub use buffer::{BoundBuffer, Buffer};
 pub use flag::{Flag, FlagValue};
 pub(crate) use flag::{is_positive_step, precedes};
+pub use foreign::Foreign;
 pub use handed::HandedOutputs;
 pub use hint::{Advice, Hint, HintLocation, RangedHint};
 pub use hints::HintVisitor;

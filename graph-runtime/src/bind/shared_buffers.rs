@@ -9,8 +9,9 @@ use crate::cuda::{Driver, Failure};
 use crate::error::ManagedFault;
 use crate::waits::{HeldStream, OwnedEvent};
 
-use super::ledger::{Generation, Ledger, Rivals, TrackedBuffer, User, Waits};
+use super::ledger::{Generation, Ledger, TrackedBuffer};
 use super::operand::Operand;
+use super::users::{Rivals, User, Waits};
 
 /// A buffer that an exec has bound.
 #[derive(Debug)]
@@ -139,7 +140,7 @@ impl SharedBuffers {
         let Some(user) = &self.user else { return };
         let known = generation.is_known(self.noted, stream);
         generation.enter(stream);
-        user.used(generation, stream, held);
+        user.used(generation.next_place(), stream, held);
         if known {
             return;
         }

@@ -11,7 +11,7 @@ use cuweave_core::ir::Origin;
 
 use crate::bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, BoundExclusive, BoundExclusivePinned,
-    BoundShared, BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Managed, Output,
+    BoundShared, BoundSharedPinned, BoundTaken, Buffer, DeviceView, DeviceViewMut, Foreign, Managed, Output,
     OutputDescription, Visitor,
 };
 
@@ -231,6 +231,9 @@ bindable! {
     {'a, T: Storable} Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &mut Managed<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} Foreign<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &Foreign<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
+    {'a, T: Storable} &mut Foreign<T>: SHARED bind_shared, EXCLUSIVE bind_mut;
     {'a, T: Storable} &'a PinnedHostSlice<T>: PINNED bind_pinned;
     {'a, T: Storable} Arc<PinnedHostSlice<T>>: PINNED bind_pinned;
     {'a, T: Storable} BoundSharedPinned<'a, T>: PINNED bind_pinned;

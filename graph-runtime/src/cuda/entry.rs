@@ -137,6 +137,7 @@ entry_points! {
         cuMemSetAccess(u64, usize, *const DeviceAccess, usize);
         cuMemGetAccess(*mut u64, *const DeviceLocation, u64);
         cuPointerGetAttribute(*mut c_void, u32, u64);
+        cuMemGetAddressRange(*mut u64, *mut usize, u64);
         cuMemPoolGetAccess(*mut u32, usize, *mut DeviceLocation);
         cuMemPoolSetAccess(usize, *const DeviceAccess, usize);
         cuDeviceCanAccessPeer(*mut c_int, c_int, c_int);

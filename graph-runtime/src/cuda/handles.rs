@@ -68,6 +68,16 @@ impl Event {
     pub fn from_cudarc(event: &cudarc::driver::CudaEvent) -> Event {
         Event(event.cu_event().expose_provenance())
     }
+
+    /// Returns the handle of an event of other code.
+    pub fn from_raw(event: cudarc::driver::sys::CUevent) -> Event {
+        Event(event.expose_provenance())
+    }
+
+    /// Returns the handle for other code.
+    pub fn to_raw(self) -> cudarc::driver::sys::CUevent {
+        std::ptr::with_exposed_provenance_mut(self.0)
+    }
 }
 
 impl Context {

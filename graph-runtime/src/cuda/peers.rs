@@ -3,18 +3,36 @@
 use std::ffi::c_int;
 
 use cudarc::driver::CudaContext;
+use cuweave_core::index::wide;
 
 use super::entry::{Driver, call};
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::Context;
 use super::params::{DeviceAccess, DeviceLocation};
 
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE`.
+const MEMORY_TYPE: u32 = 2;
+/// `CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL`.
+const DEVICE_ORDINAL: u32 = 9;
+/// `CU_MEMORYTYPE_DEVICE`.
+const DEVICE_MEMORY: u32 = 2;
 /// `CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE`.
 const MEMPOOL_HANDLE: u32 = 17;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
 const READ_WRITE: u32 = 3;
 /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`.
 const ALREADY_ENABLED: u32 = 704;
+
+/// An allocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    /// Its first address.
+    pub address: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// The ordinal of its device. `None` for memory of the host.
+    pub device: Option<usize>,
+}
 
 impl Driver {
     /// Returns true if a device can access the memory of another one.
@@ -67,6 +85,25 @@ impl Driver {
         let data = (&raw mut found).cast();
         call!(self, cuPointerGetAttribute(data, DEVICE_POINTER, address))?;
         Ok(found)
+    }
+
+    /// Returns the allocation that contains an address. `None` if the driver knows none.
+    pub fn allocation_of(&self, address: u64) -> Outcome<Option<Allocation>> {
+        let mut ordinal: c_int = 0;
+        match call!(self, cuPointerGetAttribute((&raw mut ordinal).cast(), DEVICE_ORDINAL, address)) {
+            Ok(()) => {}
+            Err(Failure { code: INVALID_VALUE, .. }) => return Ok(None),
+            Err(failure) => return Err(failure),
+        }
+        let mut kind = 0u32;
+        call!(self, cuPointerGetAttribute((&raw mut kind).cast(), MEMORY_TYPE, address))?;
+        let device = usize::try_from(ordinal).ok().filter(|_| kind == DEVICE_MEMORY);
+        let (mut base, mut bytes) = (0, 0);
+        match call!(self, cuMemGetAddressRange(&mut base, &mut bytes, address)) {
+            Ok(()) => Ok(Some(Allocation { address: base, bytes: wide(bytes), device })),
+            Err(Failure { code: NOT_FOUND | INVALID_VALUE, .. }) => Ok(None),
+            Err(failure) => Err(failure),
+        }
     }
 
     /// Returns the memory pool that contains an address. 0 if none does.

@@ -1,4 +1,4 @@
-//! The faults of managed memory.
+//! The faults of managed memory, and of memory of other allocators.
 
 use super::parts::Fault;
 
@@ -158,4 +158,81 @@ pub enum ManagedFault {
             drop the view first"
     )]
     OfHost,
+}
+
+/// The reason why memory of another allocator cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ForeignFault {
+    /// No elements, or elements without bytes.
+    #[error("memory of 0 bytes cannot be bound")]
+    Empty,
+    /// An address that is no multiple of the element's alignment.
+    #[error("the address {address:#x} is no multiple of {align}, the alignment of an element")]
+    #[non_exhaustive]
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// The alignment in bytes.
+        align: u64,
+    },
+    /// An address that the driver does not know.
+    #[error("the address {address:#x} is in no memory that the driver knows")]
+    #[non_exhaustive]
+    Unknown {
+        /// The address.
+        address: u64,
+    },
+    /// A tensor of a device that is not CUDA's.
+    #[error("the tensor is on a device of DLPack's kind {kind}, and CUDA's is 2")]
+    #[non_exhaustive]
+    OfOtherDevice {
+        /// The kind of device.
+        kind: i32,
+    },
+    /// A tensor of other elements.
+    #[error(
+        "the tensor has elements of code {}, {} bits and {} lanes, and the argument of code {}, {} bits and {}",
+        found.0, found.1, found.2, wanted.0, wanted.1, wanted.2
+    )]
+    #[non_exhaustive]
+    OtherElements {
+        /// The code, the bits and the lanes of the tensor's elements.
+        found: (u8, u8, u16),
+        /// Those of the elements as declared.
+        wanted: (u8, u8, u16),
+    },
+    /// A tensor whose elements are not in order without gaps.
+    #[error(
+        "the elements of the tensor of shape {shape:?} with strides {strides:?} are not in order without gaps"
+    )]
+    #[non_exhaustive]
+    Gaps {
+        /// The length of each dimension.
+        shape: Vec<i64>,
+        /// The elements from one to the next along each dimension.
+        strides: Vec<i64>,
+    },
+    /// Memory of the host.
+    #[error("the address {address:#x} is in memory of the host: bind pinned memory of cudarc")]
+    #[non_exhaustive]
+    OfHost {
+        /// The address.
+        address: u64,
+    },
+    /// Elements beyond the end of an allocation.
+    #[error(
+        "{bytes} bytes from {address:#x} on end after their allocation, which has {allocated} bytes from {base:#x} on"
+    )]
+    #[non_exhaustive]
+    PastEnd {
+        /// The address of the first element.
+        address: u64,
+        /// The bytes of all elements.
+        bytes: u64,
+        /// The address of the allocation.
+        base: u64,
+        /// The bytes of the allocation.
+        allocated: u64,
+    },
 }
