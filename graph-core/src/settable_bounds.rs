@@ -221,10 +221,9 @@ impl SettableBounds {
     /// Returns true if a statement is a pitched copy or fill, and a setter changes its rows or its place.
     #[must_use]
     pub fn moves_pitched(&self, statement: &Statement) -> bool {
-        let moves = |access: &&Access| {
-            access.rows.is_some() && [access.lo, access.hi].into_iter().any(|dim| self.moves(dim))
-        };
-        statement.accesses.iter().any(|access| moves(&access) || self.moves_rows(access))
+        let moves = |access: &Access| [access.lo, access.hi].into_iter().any(|dim| self.moves(dim));
+        let pitched = statement.accesses.iter().any(|access| access.rows.is_some());
+        pitched && statement.accesses.iter().any(|access| moves(access) || self.moves_rows(access))
     }
 
     /// Returns true if no setter changes a bound.

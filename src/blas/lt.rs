@@ -158,10 +158,10 @@ impl CublasLt {
         // Some algorithms sum up parts by a kernel of its own, some clear a part of the workspace first, and kernels get
         // slow if an update makes their clusters smaller. Nothing but a capture tells that.
         let kernels = kernels.saturating_sub(usize::from(unfinished));
-        let fits = |answer: &HeuristicResult| -> Result<bool, Error> {
-            let nodes = self.nodes(problem, unfinished, answer)?;
+        let fits = |answer: &HeuristicResult| {
             let same = |nodes: CallNodes| nodes.kernels == kernels && nodes.cluster == cluster;
-            Ok(nodes.is_some_and(|nodes| same(nodes) && nodes.fill <= fill))
+            let nodes = self.nodes(problem, unfinished, answer).ok().flatten();
+            nodes.is_some_and(|nodes| same(nodes) && nodes.fill <= fill)
         };
         let mut all = first.clone();
         if kernels == 1 {
@@ -169,7 +169,7 @@ impl CublasLt {
             all.extend(self.answers(problem, unfinished, [alignment, workspace], alone)?);
         }
         for answer in all {
-            if fits(&answer)? {
+            if fits(&answer) {
                 return Ok(Some(answer));
             }
         }

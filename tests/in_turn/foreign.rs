@@ -180,7 +180,30 @@ fn overlapping_memory_and_events_order_launches() {
     });
     let (fills, launches) = (named(&work, "cuMemsetD8Async"), named(&work, "cuGraphLaunch"));
     assert!(launches[0].is_after(fills[0]) && fills[1].is_after(launches[0]), "{work:#?}");
-    drop((first, second, third));
+    // The event of a part comes after launches that use another part of its bytes, and an event that others come after
+    // forgets no launch, also not one of an exec that is gone.
+    let another = device.ctx.new_event(None).expect("an event");
+    let ((), work) = trace(|| {
+        first.launch(&streams[0]).expect("it launches");
+        let after = middle.event().expect("an event");
+        // SAFETY: the event is alive.
+        let waited = unsafe { sys::cuStreamWaitEvent(streams[1].cu_stream(), after, 0) };
+        waited.result().expect("it waits");
+        streams[1].memset_zeros(&mut late).expect("other work");
+        drop(first);
+        for event in [&before, &another] {
+            other.memset_zeros(&mut scratch).expect("other work");
+            event.record(&other).expect("it is recorded");
+            middle.after(event.cu_event()).expect("it comes after");
+        }
+        second.launch(&streams[2]).expect("it launches");
+    });
+    let (fills, launches) = (named(&work, "cuMemsetD8Async"), named(&work, "cuGraphLaunch"));
+    assert!(fills[0].is_after(launches[0]), "{work:#?}");
+    assert!(
+        launches[1].is_after(launches[0]) && launches[1].is_after(fills[1]) && launches[1].is_after(fills[2])
+    );
+    drop((second, third));
     device.nothing_reported();
 }
 

@@ -61,6 +61,29 @@ fn rows_of_a_size_are_copied_and_filled() {
     }
 }
 
+/// Rows go to a place that moves.
+#[cuweave::graph(check)]
+fn shifted(#[at_most(20)] lo: u32, x: &[f32; 24], y: &mut [f32; 32]) {
+    copy(&x.rows(3, 4, 8), &mut y[lo..lo + 12]);
+}
+
+#[test]
+fn rows_are_copied_to_a_place_that_a_size_moves() {
+    let device = device();
+    let x = device.upload(&ramp(24));
+    let y = Buffer::<f32>::zeros(&device.stream, 32).expect("a buffer");
+    let mut exec = shifted(&device.ctx, 3, &x, &y).expect("it builds").instantiate().expect("an exec");
+    let mut expected = vec![0.0_f32; 32];
+    let rows: Vec<f32> = ramp(24).chunks(8).flat_map(|row| row[..4].to_vec()).collect();
+    for lo in [3, 20, 1, 7] {
+        exec.set_lo(lo).expect("it is set");
+        assert_eq!(check(&exec.certificate()), Ok(()), "{lo}");
+        exec.launch(&device.stream).expect("it launches");
+        expected[lo as usize..][..12].copy_from_slice(&rows);
+        assert_eq!(y.to_host(&device.stream).expect("it is read"), expected, "{lo}");
+    }
+}
+
 #[cuweave::graph]
 fn columns(
     #[at_least(0)]

@@ -37,7 +37,10 @@ pub fn assume_extents(
         let mut ends = [program.buffers[access.buffer].len].into_iter().chain(ends);
         let length = ends.find_map(|end| {
             let length = polys[end].minus(&polys[access.lo]).filter(|_| values[end] == values[access.hi])?;
-            (!length.variables().into_iter().any(is_opaque)).then_some(length)
+            // So each setter of the length checks the extent, too.
+            let of = &symbols[size(symbol)].of;
+            let known = |variable: u32| !is_opaque(variable) && symbols[size(variable)].of.is_subset(of);
+            length.variables().into_iter().all(known).then_some(length)
         });
         if let Some(length) = length {
             assumed.insert(symbol, length);

@@ -214,9 +214,12 @@ impl Symbols {
         for (id, statement) in program.statements.enumerate() {
             let pinned = |access: &Access| program.buffers[access.buffer].origin.is_pinned();
             let may_be_kernel = one_device && !statement.accesses.iter().any(pinned);
-            for (access, rows) in statement.accesses.iter().filter_map(|access| Some((access, access.rows?)))
-            {
-                for dim in [access.lo, access.hi].into_iter().chain(rows.dims()) {
+            if statement.accesses.iter().all(|access| access.rows.is_none()) {
+                continue;
+            }
+            for access in statement.accesses.iter() {
+                let rows = access.rows.into_iter().flat_map(|rows| rows.dims());
+                for dim in [access.lo, access.hi].into_iter().chain(rows) {
                     let mut scalars = of_dim(dim);
                     scalars.retain(|&scalar| !may_be_kernel || !is_size(frames, scalar));
                     fixed::add(&mut found, scalars, FixedReason::Rows(id));

@@ -17,7 +17,7 @@ use crate::cuda::{self, Driver, DropOrLeak, Failure, ManagedMemory, OwnedBuffer,
 use crate::error::{Error, Result};
 use crate::waits::{OwnedEvent, lasting_stream};
 
-use super::foreign::ForeignElements;
+use super::foreign_elements::ForeignElements;
 use super::ledger::{Ledger, TrackedBuffer};
 use super::managed_state::ManagedState;
 use super::multicast::mapped::MappedElements;

@@ -60,7 +60,9 @@ impl<T> Buffer<T> {
         context::enter(cuda::driver()?, stream.context())?;
         let lent = self.begin_loan(stream, loan)?;
         // Report a failure before the view can be used.
-        drop(lent.tracked.try_order_use(stream, loan.write)?);
+        for tracked in &lent.all {
+            drop(tracked.try_order_use(stream, loan.write)?);
+        }
         Ok(lent)
     }
 
@@ -72,9 +74,11 @@ impl<T> Buffer<T> {
     }
 
     fn begin_loan<'b>(&'b self, stream: &'b CudaStream, loan: Loan) -> Result<StreamLoan<'b>> {
-        let tracked = &**self.tracked();
-        tracked.begin_loan(loan, None)?;
-        Ok(StreamLoan { tracked, stream, loan })
+        let tracked = self.tracked();
+        let all: Vec<_> = tracked.with_overlapping().collect();
+        let lent: Vec<&TrackedBuffer> = all.iter().map(|tracked| &**tracked).collect();
+        tracked.ledger.begin_loans(&lent, loan, None)?;
+        Ok(StreamLoan { tracked, all, stream, loan })
     }
 
     pub(crate) fn view<'v>(&'v self, source: ViewMemory<'v>) -> DeviceView<'v, T> {
@@ -89,16 +93,20 @@ impl<T> Buffer<T> {
 
 /// A borrowed buffer. The drop records the stream's use and ends the loan.
 pub(super) struct StreamLoan<'b> {
-    tracked: &'b TrackedBuffer,
+    tracked: &'b Arc<TrackedBuffer>,
+    /// It and the memory that it shares bytes with.
+    all: Vec<Arc<TrackedBuffer>>,
     stream: &'b CudaStream,
     loan: Loan,
 }
 
 impl Drop for StreamLoan<'_> {
     fn drop(&mut self) {
-        // Work submitted to the stream without a view counts as a use, too.
-        drop(self.tracked.order_use_unchecked(self.stream, self.loan.write));
-        self.tracked.end_loan(self.loan, None);
+        for tracked in &self.all {
+            // Work submitted to the stream without a view counts as a use, too.
+            drop(tracked.order_use_unchecked(self.stream, self.loan.write));
+            tracked.end_loan(self.loan, None);
+        }
     }
 }
 

@@ -1,24 +1,21 @@
-//! [`Foreign`]: device memory that another allocator or framework owns. Its drop is in `owner_thread.rs`.
+//! [`Foreign`]: device memory that another allocator or framework owns. Its elements are in `foreign_elements.rs`.
 
 // The constructor is unsafe: nothing can check the address.
 #![allow(unsafe_code)]
 
-use std::any::Any;
 use std::fmt;
-use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaStream, CudaView, sys};
+use cudarc::driver::{CudaContext, sys};
 use cuweave_core::index::wide;
 
 use crate::context::{self, context};
-use crate::cuda::{self, Driver, Event, Stream, UnownedBuffer};
+use crate::cuda::{self, Event, MemoryPlace, Stream, UnownedBuffer};
 use crate::error::{Error, ForeignFault, Result};
 use crate::waits::{OwnedEvent, SideStream};
 
 use super::buffer::Buffer;
-use super::ledger::{Ledger, TrackedBuffer};
-use super::owner_thread;
+use super::foreign_elements::{ForeignElements, tracked};
 use super::users::User;
 
 /// Device memory of another allocator or framework, with anything that keeps it alive.
@@ -60,20 +57,30 @@ impl<T> Foreign<T> {
         if !address.is_multiple_of(align) {
             return fault(ForeignFault::Misaligned { address, align });
         }
+        let ordinal = match driver.device_of(address)? {
+            MemoryPlace::Unknown => return fault(ForeignFault::Unknown { address }),
+            MemoryPlace::Host => return fault(ForeignFault::OfHost { address }),
+            MemoryPlace::Device(ordinal) => ordinal,
+        };
+        let ctx = context(ordinal)?;
+        context::enter(driver, &ctx)?;
+        let end = address.saturating_add(bytes);
         let Some(memory) = driver.allocation_of(address)? else {
             return fault(ForeignFault::Unknown { address });
         };
-        let Some(ordinal) = memory.device else { return fault(ForeignFault::OfHost { address }) };
-        let (base, allocated) = (memory.address, memory.bytes);
-        if address.saturating_add(bytes) > base.saturating_add(allocated) {
-            return fault(ForeignFault::PastEnd { address, bytes, base, allocated });
+        let (base, mut mapped) = (memory.start, memory.end);
+        // Memory that is mapped piece by piece has a range for each.
+        while mapped < end {
+            let next = driver.allocation_of(mapped)?.filter(|next| next.start == mapped && next.end > mapped);
+            let same = driver.device_of(mapped)? == MemoryPlace::Device(ordinal);
+            let Some(next) = next.filter(|_| same) else {
+                return fault(ForeignFault::PastEnd { address, bytes, base, allocated: mapped - base });
+            };
+            mapped = next.end;
         }
-        let ctx = context(ordinal)?;
-        context::enter(driver, &ctx)?;
         let elements = UnownedBuffer::new(&ctx.default_stream(), address, bytes)?;
-        let tracked = tracked(driver, &ctx, address..address.saturating_add(bytes))?;
-        let owner = Mutex::new(Some(Box::new(owner) as Box<dyn Any + Send>));
-        let elements = ForeignElements { elements, len, owner, event: Mutex::default() };
+        let tracked = tracked(driver, &ctx, address..end)?;
+        let elements = ForeignElements::new(elements, len, Box::new(owner));
         Ok(Foreign { buffer: Buffer::from_foreign(tracked, address, elements) })
     }
 
@@ -102,11 +109,14 @@ impl<T> Foreign<T> {
         context::enter(driver, ctx)?;
         let stream = ctx.new_stream().map_err(|error| cuda::Failure::from_cudarc("cuStreamCreate", error))?;
         let raw = Stream::from_cudarc(&stream);
-        driver.wait(raw, Event::from_raw(event))?;
-        let done = Arc::new(OwnedEvent::new(driver, ctx)?);
-        driver.record(done.raw(), raw)?;
-        let (user, tracked) = (Arc::new(User::new(done)), self.buffer.tracked());
+        let (done, tracked) = (Arc::new(OwnedEvent::new(driver, ctx)?), self.buffer.tracked());
         let mut generation = tracked.ledger.lock();
+        // The entry replaces the earlier ones, so that it comes after these, too.
+        tracked.with_overlapping().try_for_each(|tracked| tracked.order_after_uses(raw, true))?;
+        context::enter(driver, ctx)?;
+        driver.wait(raw, Event::from_raw(event))?;
+        driver.record(done.raw(), raw)?;
+        let user = Arc::new(User::new(done));
         user.used(generation.next_place(), &stream, true);
         user.end();
         tracked.with_overlapping().for_each(|tracked| tracked.after(&user, true));
@@ -124,13 +134,14 @@ impl<T> Foreign<T> {
         let (driver, ctx) = (cuda::driver()?, self.context());
         context::enter(driver, ctx)?;
         let side = SideStream::shared(driver, ctx)?;
-        self.buffer.tracked().order_after_uses(side.raw(), true)?;
+        let mut tracked = self.buffer.tracked().with_overlapping();
+        tracked.try_for_each(|tracked| tracked.order_after_uses(side.raw(), true))?;
         context::enter(driver, ctx)?;
         let event = OwnedEvent::new(driver, ctx)?;
         driver.record(event.raw(), side.raw())?;
         let raw = event.raw().to_raw();
         if let Some(elements) = self.buffer.foreign() {
-            *elements.event.lock().unwrap_or_else(PoisonError::into_inner) = Some(event);
+            elements.keep(event);
         }
         Ok(raw)
     }
@@ -155,48 +166,4 @@ impl<T> fmt::Debug for Foreign<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Foreign").field("len", &self.len()).finish_non_exhaustive()
     }
-}
-
-/// The elements of foreign memory.
-pub(super) struct ForeignElements {
-    /// Its bytes.
-    elements: UnownedBuffer<u8>,
-    len: usize,
-    /// Taken by [`ForeignElements::release`].
-    owner: Mutex<Option<Box<dyn Any + Send>>>,
-    /// The event that [`Foreign::event`] returned last.
-    event: Mutex<Option<OwnedEvent>>,
-}
-
-impl ForeignElements {
-    pub fn view<T>(&self) -> CudaView<'_, T> {
-        self.elements.elements(0, self.len)
-    }
-
-    pub fn stream(&self) -> &Arc<CudaStream> {
-        self.elements.stream()
-    }
-
-    /// Drops the owner after all uses of the memory, on another thread.
-    pub fn release(&self, tracked: &Arc<TrackedBuffer>) {
-        let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner).take();
-        owner_thread::drop_after(tracked.clone(), owner);
-    }
-}
-
-/// The ranges of all foreign memory, with their uses.
-static RANGES: Mutex<Vec<(Range<u64>, Weak<TrackedBuffer>)>> = Mutex::new(Vec::new());
-
-/// Returns the uses of a range, with those of the other ranges that it overlaps.
-fn tracked(driver: &'static Driver, ctx: &Arc<CudaContext>, range: Range<u64>) -> Result<Arc<TrackedBuffer>> {
-    let user = User::new(Arc::new(OwnedEvent::new(driver, ctx)?));
-    user.end();
-    let mut tracked = TrackedBuffer::new(Ledger::shared(driver), ctx.clone(), user);
-    let mut ranges = RANGES.lock().unwrap_or_else(PoisonError::into_inner);
-    ranges.retain(|(_, other)| other.strong_count() > 0);
-    let overlap = ranges.iter().filter(|(other, _)| other.start < range.end && range.start < other.end);
-    tracked.overlapping = overlap.filter_map(|(_, other)| other.upgrade()).collect();
-    let tracked = Arc::new(tracked);
-    ranges.push((range, Arc::downgrade(&tracked)));
-    Ok(tracked)
 }

@@ -211,8 +211,9 @@ pub(crate) struct TrackedBuffer {
     ctx: Arc<CudaContext>,
     /// The state of managed memory. `None` for other memory.
     pub managed_state: Option<ManagedState>,
-    /// The buffers that share bytes with it and were there before. Each use of it is one of theirs, too.
-    pub overlapping: Vec<Arc<TrackedBuffer>>,
+    /// The buffers that share bytes with it and were there before. Each use of it is one of theirs, too. Those that are
+    /// gone have no uses any more.
+    pub overlapping: Vec<Weak<TrackedBuffer>>,
     entries: Mutex<BufferEntries>,
 }
 
@@ -257,8 +258,8 @@ impl TrackedBuffer {
     }
 
     /// Returns it and the buffers that share bytes with it and were there before.
-    pub fn with_overlapping(self: &Arc<Self>) -> impl Iterator<Item = &Arc<TrackedBuffer>> {
-        std::iter::once(self).chain(&self.overlapping)
+    pub fn with_overlapping(self: &Arc<Self>) -> impl Iterator<Item = Arc<TrackedBuffer>> {
+        std::iter::once(self.clone()).chain(self.overlapping.iter().filter_map(Weak::upgrade))
     }
 
     fn entries(&self) -> MutexGuard<'_, BufferEntries> {
@@ -431,10 +432,6 @@ impl TrackedBuffer {
         driver.enter(Context::from_cudarc(ctx))?;
         let captures = driver.is_capturing(raw)?;
         let key = StreamKey::new(driver, raw);
-        // Their guards record the use so far; the end of the loan records all of it.
-        self.overlapping
-            .iter()
-            .try_for_each(|other| other.try_order_use_unchecked(stream, write).map(drop))?;
         let _alone = self.ledger.lock();
         let mut entries = self.entries();
         let mut waits = Waits::default();

@@ -11,7 +11,7 @@
 //! - `flag`, `semaphore`: values that graphs wait for and signal; `host`: host values and resources;
 //! - `managed`: memory that host and device share; `managed_state`: its state; `advice`: advice, prefetches and
 //!   discards; `location`: locations; `hint`, `hints`: the same by attributes of arguments;
-//! - `foreign`: memory of other allocators; `owner_thread`: drops its owners; `dlpack`: tensors
+//! - `foreign`: memory of other allocators; `foreign_elements`: its elements and the drop of its owners; `dlpack`: tensors
 //!   of other frameworks;
 //! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments at build;
@@ -27,6 +27,7 @@ mod clock;
 pub mod dlpack;
 mod flag;
 mod foreign;
+mod foreign_elements;
 mod handed;
 mod hint;
 mod hints;
@@ -43,7 +44,6 @@ mod operands;
 mod optional;
 mod output;
 mod output_view;
-mod owner_thread;
 mod record;
 mod semaphore;
 mod shared_buffers;

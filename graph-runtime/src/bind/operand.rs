@@ -122,11 +122,9 @@ impl Operand {
     }
 
     /// Returns the [`Buffer`](super::Buffer)s that a use of it uses.
-    pub fn tracked(&self) -> impl Iterator<Item = &Arc<TrackedBuffer>> {
-        self.shared
-            .iter()
-            .flat_map(TrackedBuffer::with_overlapping)
-            .chain(self.reached.iter().flat_map(|reached| reached.tracked()))
+    pub fn tracked(&self) -> impl Iterator<Item = Arc<TrackedBuffer>> {
+        let reached = self.reached.iter().flat_map(|reached| reached.tracked()).cloned();
+        self.shared.iter().flat_map(TrackedBuffer::with_overlapping).chain(reached)
     }
 
     /// Adds an exec to the users of a borrowed output. `done` records the exec's last launch.

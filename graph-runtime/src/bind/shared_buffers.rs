@@ -62,7 +62,7 @@ impl SharedBuffers {
     fn buffers_of(first: usize, operands: &[Operand]) -> impl Iterator<Item = SharedBuffer> {
         (first..).zip(operands).flat_map(|(argument, operand)| {
             let write = operand.exclusive;
-            operand.tracked().map(move |tracked| SharedBuffer { tracked: tracked.clone(), argument, write })
+            operand.tracked().map(move |tracked| SharedBuffer { tracked, argument, write })
         })
     }
 

@@ -150,7 +150,8 @@ impl Driver {
     /// Returns attributes of a kernel node.
     fn attributes_of(&self, node: Node, attributes: &[u32]) -> Outcome<Vec<Option<[u64; 8]>>> {
         let attribute = |&number: &u32| {
-            if UNKNOWN_ATTRIBUTES.load(Ordering::Relaxed) & 1 << number != 0 {
+            let is_known_refused = UNKNOWN_ATTRIBUTES.load(Ordering::Relaxed) & 1 << number != 0;
+            if number != CLUSTER_DIMENSION && is_known_refused {
                 return Ok(None);
             }
             let mut value = [0; 8];

@@ -1,6 +1,7 @@
 //! Driver calls for peer access: the access of a device to the memory of another.
 
 use std::ffi::c_int;
+use std::ops::Range;
 
 use cudarc::driver::CudaContext;
 use cuweave_core::index::wide;
@@ -23,15 +24,15 @@ const READ_WRITE: u32 = 3;
 /// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`.
 const ALREADY_ENABLED: u32 = 704;
 
-/// An allocation.
-#[derive(Clone, Copy, Debug)]
-pub struct Allocation {
-    /// Its first address.
-    pub address: u64,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// The ordinal of its device. `None` for memory of the host.
-    pub device: Option<usize>,
+/// The place of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryPlace {
+    /// The driver does not know the address.
+    Unknown,
+    /// Memory of the host.
+    Host,
+    /// Memory of the device with this ordinal.
+    Device(usize),
 }
 
 impl Driver {
@@ -87,20 +88,25 @@ impl Driver {
         Ok(found)
     }
 
-    /// Returns the allocation that contains an address. `None` if the driver knows none.
-    pub fn allocation_of(&self, address: u64) -> Outcome<Option<Allocation>> {
-        let mut ordinal: c_int = 0;
-        match call!(self, cuPointerGetAttribute((&raw mut ordinal).cast(), DEVICE_ORDINAL, address)) {
+    /// Returns the device that has the memory at an address.
+    pub fn device_of(&self, address: u64) -> Outcome<MemoryPlace> {
+        let (mut ordinal, mut kind): (c_int, u32) = (0, 0);
+        let asked = call!(self, cuPointerGetAttribute((&raw mut kind).cast(), MEMORY_TYPE, address));
+        match asked {
             Ok(()) => {}
-            Err(Failure { code: INVALID_VALUE, .. }) => return Ok(None),
+            Err(Failure { code: INVALID_VALUE, .. }) => return Ok(MemoryPlace::Unknown),
             Err(failure) => return Err(failure),
         }
-        let mut kind = 0u32;
-        call!(self, cuPointerGetAttribute((&raw mut kind).cast(), MEMORY_TYPE, address))?;
+        call!(self, cuPointerGetAttribute((&raw mut ordinal).cast(), DEVICE_ORDINAL, address))?;
         let device = usize::try_from(ordinal).ok().filter(|_| kind == DEVICE_MEMORY);
+        Ok(device.map_or(MemoryPlace::Host, MemoryPlace::Device))
+    }
+
+    /// Returns the addresses of the allocation, or of the mapping, that contains an address. `None` if none does.
+    pub fn allocation_of(&self, address: u64) -> Outcome<Option<Range<u64>>> {
         let (mut base, mut bytes) = (0, 0);
         match call!(self, cuMemGetAddressRange(&mut base, &mut bytes, address)) {
-            Ok(()) => Ok(Some(Allocation { address: base, bytes: wide(bytes), device })),
+            Ok(()) => Ok(Some(base..base.saturating_add(wide(bytes)))),
             Err(Failure { code: NOT_FOUND | INVALID_VALUE, .. }) => Ok(None),
             Err(failure) => Err(failure),
         }

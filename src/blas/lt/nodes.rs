@@ -29,10 +29,8 @@ fn capture(
     unsafe { stream::begin_capture(own, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED) }?;
     let worked = work(own);
     // SAFETY: the stream captures.
-    let captured = unsafe { stream::end_capture(own) };
-    worked?;
-    let captured = captured?;
-    let nodes = nodes_of(captured);
+    let captured = unsafe { stream::end_capture(own) }?;
+    let nodes = worked.and_then(|()| nodes_of(captured));
     // SAFETY: it is not used any more.
     unsafe { graph::destroy(captured) }?;
     nodes

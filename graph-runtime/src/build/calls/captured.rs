@@ -88,9 +88,8 @@ fn leading_fill(
     let fill = first.first().map(|&node| definition.driver.fill_of(node)).transpose()?;
     let accesses = definition.program().statements[call].accesses.iter().enumerate();
     let emission = built.emission(&definition.flat, &definition.dims);
-    let scratch =
-        accesses.filter(|(_, access)| definition.program().buffers[access.buffer].origin.is_owned());
-    let mut scratch = scratch.map(|(at, access)| {
+    let own = accesses.zip(definition.flat.scratch(call)).filter(|(_, is_scratch)| *is_scratch);
+    let mut scratch = own.map(|((at, access), _)| {
         let ElementRange { address, len } = emission.elements_of(call, at);
         address..address.saturating_add(len.saturating_mul(element(definition.program(), access.buffer)))
     });

@@ -53,7 +53,7 @@ impl BuiltGraph {
             if let Some(difference) = sized.shape.difference(&shape) {
                 return Err(Error::BuildAgain { at, reason: SetterFault::OtherNodes { difference } });
             }
-            if !shape.is_replaceable {
+            if !shape.is_replaceable || !sized.shape.is_replaceable {
                 return Err(Error::BuildAgain { at, reason: SetterFault::FixedNodes });
             }
             changed.push((call, sized.keep(CapturedChild { values, graph })));
