@@ -16,20 +16,19 @@ pub(crate) mod program;
 mod verification;
 
 pub use crate::cuda::{CommunicatorFault, LibraryError};
-pub use calls::CallFault;
-pub use certificate::BrokenCertificate;
 pub use config::{ConfigFault, ConfigPart};
-pub use convert::Result;
 pub use cuweave_core::compile::BudgetFault;
 pub use devices::{DeviceFault, DeviceFeature, Inaccessible, Ungranted};
 pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
 pub use execs::{BankFault, LoopFault, OutputFault, ProfileFault, SetterFault, SwitchFault};
 pub use managed::{ForeignFault, ManagedFault};
-pub use multicast::MulticastFault;
 pub use parts::*;
-pub use plan::PlanFault;
 pub use verification::*;
+pub use {calls::CallFault, certificate::BrokenCertificate, multicast::MulticastFault, plan::PlanFault};
+
+/// The result of every fallible function of cuweave.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error of the runtime. `Display` and `Debug` both print its text, so that `main` can return it. The source of an
 /// error of a driver call is cudarc's [`DriverError`](cudarc::driver::DriverError), which `?` converts:

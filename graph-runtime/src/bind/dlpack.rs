@@ -93,22 +93,29 @@ pub trait DlElement {
 }
 
 macro_rules! elements {
-    ($($ty:ty: $code:literal;)*) => {$(
+    ($($ty:ty: $code:literal $bits:literal;)*) => {$(
         impl DlElement for $ty {
-            const TYPE: DlType = DlType { code: $code, bits: 8 * size_of::<$ty>() as u8, lanes: 1 };
+            const TYPE: DlType = DlType { code: $code, bits: $bits, lanes: 1 };
         }
     )*};
 }
 elements! {
-    i8: 0; i16: 0; i32: 0; i64: 0;
-    u8: 1; u16: 1; u32: 1; u64: 1;
-    f32: 2; f64: 2;
-    bool: 6;
+    i8: 0 8;
+    i16: 0 16;
+    i32: 0 32;
+    i64: 0 64;
+    u8: 1 8;
+    u16: 1 16;
+    u32: 1 32;
+    u64: 1 64;
+    f32: 2 32;
+    f64: 2 64;
+    bool: 6 8;
 }
 #[cfg(feature = "half")]
 elements! {
-    half::f16: 2;
-    half::bf16: 4;
+    half::f16: 2 16;
+    half::bf16: 4 16;
 }
 
 impl<T: DlElement> Foreign<T> {

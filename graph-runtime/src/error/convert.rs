@@ -10,9 +10,6 @@ use crate::watch::AbortedCommunicator;
 
 use super::{DriverFailure, Error, FailedCall, PlanFault, SourceLocation, describe};
 
-/// The result of every fallible function of cuweave.
-pub type Result<T> = std::result::Result<T, Error>;
-
 impl From<DriverError> for Error {
     /// Converts an error that a cudarc call returned, with the source location of the `?`.
     #[track_caller]
