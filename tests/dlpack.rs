@@ -98,7 +98,9 @@ fn tensors_are_bound_checked_and_deleted() {
         let mut exec = scaled(&device.ctx, len, 3.0, &x).expect("it builds").instantiate().expect("an exec");
         drop(x);
         exec.launch(&device.stream).expect("it launches");
-        let found = exec.args().x.to_host(&device.stream).expect("it is read");
+        let bound = exec.args().x.buffer().expect("a buffer").clone();
+        let found = bound.to_host(&device.stream).expect("it is read");
+        drop(bound);
         let expected: Vec<f32> = ramp(64)[1..=len as usize].iter().map(|x| 3.0 * x).collect();
         assert_eq!(found, expected);
         assert_eq!(DELETED.load(Ordering::SeqCst), before + nth);
