@@ -142,6 +142,18 @@ fn main() -> Result<()> {
     table.finish()
 }
 
+/// Returns the graph of a module, for these numbers of tokens.
+macro_rules! graph {
+    ($weights:ident, $module:ident($setup:ident, $blas:ident, $x:ident, $out:ident, $($n:expr),*)) => {{
+        let Sizes { heads, kv_heads, ff, most, .. } = $weights.sizes;
+        let ([cosines, sines], width) = ($weights.angles.clone(), $weights.sizes.width());
+        let (layers, blas, x, out) = ($weights.layers(), $blas.clone(), $x.clone(), $out.clone());
+        Ok($module::prefill(
+            &$setup.ctx, $($n,)* heads, kv_heads, ff, width, most, blas, layers, cosines, sines, x, out,
+        )?)
+    }};
+}
+
 /// The weights of the model, its caches and its tables of angles.
 struct Weights {
     sizes: Sizes,
@@ -217,25 +229,7 @@ impl Weights {
         x: &Arc<CudaSlice<bf16>>,
         out: &Buffer<bf16>,
     ) -> Result<ForAll> {
-        let Sizes { heads, kv_heads, ff, most, .. } = self.sizes;
-        let ([cosines, sines], width) = (self.angles.clone(), self.sizes.width());
-        let (layers, blas) = (self.layers(), blas.clone());
-        Ok(for_all::prefill(
-            &setup.ctx,
-            most,
-            most,
-            heads,
-            kv_heads,
-            ff,
-            width,
-            most,
-            blas,
-            layers,
-            cosines,
-            sines,
-            x.clone(),
-            out.clone(),
-        )?)
+        graph!(self, for_all(setup, blas, x, out, self.sizes.most, self.sizes.most))
     }
 
     /// Returns the graph for `n` tokens.
@@ -247,24 +241,7 @@ impl Weights {
         x: &Arc<CudaSlice<bf16>>,
         out: &Buffer<bf16>,
     ) -> Result<ForOne> {
-        let Sizes { heads, kv_heads, ff, most, .. } = self.sizes;
-        let ([cosines, sines], width) = (self.angles.clone(), self.sizes.width());
-        let (layers, blas) = (self.layers(), blas.clone());
-        Ok(for_one::prefill(
-            &setup.ctx,
-            n,
-            heads,
-            kv_heads,
-            ff,
-            width,
-            most,
-            blas,
-            layers,
-            cosines,
-            sines,
-            x.clone(),
-            out.clone(),
-        )?)
+        graph!(self, for_one(setup, blas, x, out, n))
     }
 }
 

@@ -26,7 +26,7 @@ fn scaled(n: u32, a: f32, x: &mut [f32; n]) {
 /// The number of deleted tensors.
 static DELETED: AtomicUsize = AtomicUsize::new(0);
 
-/// What a framework keeps for a tensor.
+/// The memory and the lists of a tensor.
 struct Kept {
     _memory: CudaSlice<f32>,
     _shape: Vec<i64>,

@@ -123,9 +123,9 @@ fn launches_compute_what_they_should() {
         .map(|(x, n, a)| scaled(&device.ctx, n, a, x).expect("it builds").instantiate().expect("an exec"))
         .collect();
     let mut expected = ramp(512);
-    for turn in 0..12 {
-        let which = turn % 3;
-        execs[which].launch(&streams[(turn / 2) % 3]).expect("it launches");
+    for round in 0..12 {
+        let which = round % 3;
+        execs[which].launch(&streams[(round / 2) % 3]).expect("it launches");
         let (range, a) = [(0..300, 2.0), (200..512, 3.0), (0..512, 0.5)][which].clone();
         expected[range].iter_mut().for_each(|x| *x *= a);
     }

@@ -2,18 +2,17 @@
 //! expression of the user's computes one of them.
 //!
 //! An extent such as `product.c_len()` is a symbol of its own, so nothing proves that a call writes all of a buffer of
-//! `n * width` elements. With the assumption, its polynomial is that of the length. A setter whose value would violate it
-//! is rejected, like any whose bound is not its polynomial.
+//! `n * width` elements. With the assumption, its polynomial is that of the length. A setter whose value would violate
+//! it is rejected, like any whose bound is not its polynomial.
 
 use std::collections::BTreeMap;
 
 use crate::index::{Vector, size};
 use crate::ir::{DimId, Program};
-use crate::table::Setting;
 use cuweave_ptx::poly::Poly;
 
 use super::answers::{Frame, FrameId};
-use super::symbols::{Symbol, SymbolDefinition};
+use super::symbols::{Symbol, SymbolDefinition, is_size};
 
 /// Replaces symbols of extents that depend on sizes by the length of the argument, and returns true if there are any.
 /// O(accesses² of a buffer).
@@ -59,7 +58,6 @@ pub fn assume_extents(
 
 /// Returns true if the user's code computes a symbol from a size.
 fn is_opaque_size(frames: &Vector<FrameId, Frame>, symbol: &Symbol) -> bool {
-    let is_size = |scalar| frames[FrameId::OUTERMOST].table.scalars[scalar].setting == Setting::Size;
     let is_expression = match &symbol.meaning {
         SymbolDefinition::Leaf(frame, leaf, _) => {
             frames[*frame].table.scalars.iter().all(|scalar| scalar.leaf != Some(*leaf))
@@ -67,5 +65,5 @@ fn is_opaque_size(frames: &Vector<FrameId, Frame>, symbol: &Symbol) -> bool {
         SymbolDefinition::Bound(..) => true,
         SymbolDefinition::Quotient(..) | SymbolDefinition::Remainder(..) => false,
     };
-    is_expression && symbol.of.iter().any(|&scalar| is_size(scalar))
+    is_expression && symbol.of.iter().any(|&scalar| is_size(frames, scalar))
 }

@@ -12,13 +12,8 @@ use cuweave_ptx::poly::Poly;
 use super::answers::{DimValue, ExpansionPoint, Frame, FrameId};
 use super::expressions::Expressions;
 use super::fixed::{self, FixedReason, FixedScalars};
-use super::symbols::{Symbol, SymbolDefinition, Symbols, any};
+use super::symbols::{Symbol, SymbolDefinition, Symbols, any, is_size};
 use super::{Expanded, Formula};
-
-/// Returns true if a scalar of the outermost function is a size.
-fn is_size(frames: &Vector<FrameId, Frame>, scalar: ScalarId) -> bool {
-    frames[FrameId::OUTERMOST].table.scalars[scalar].setting == Setting::Size
-}
 
 /// The largest coefficient of a bound's polynomial. Sums of a few such numbers fit into 128 bits.
 const MAX_COEFFICIENT: i128 = 1 << 100;

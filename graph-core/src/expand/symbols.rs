@@ -11,7 +11,7 @@ use crate::ids::{LeafId, ScalarId};
 use crate::index::{Vector, narrow, size};
 use crate::ir::{DimId, StatementId, StatementKind};
 use crate::structure::Argument;
-use crate::table::{DecodedFunction, Parameter, Scalar};
+use crate::table::{DecodedFunction, Parameter, Scalar, Setting};
 use cuweave_ptx::poly::Poly;
 
 use super::answers::{Frame, FrameId};
@@ -99,6 +99,11 @@ impl Symbols {
         }
         &self.roots[&frame]
     }
+}
+
+/// Returns true if a scalar of the outermost function is a size.
+pub(super) fn is_size(frames: &Vector<FrameId, Frame>, scalar: ScalarId) -> bool {
+    frames[FrameId::OUTERMOST].table.scalars[scalar].setting == Setting::Size
 }
 
 /// Returns true if a scalar with a setter reaches a bound or a call of a function.

@@ -119,14 +119,14 @@ elements! {
 }
 
 impl<T: DlElement> Foreign<T> {
-    /// Takes over a tensor of another framework. It is deleted after the last launch that uses it, or now if it cannot be
-    /// bound.
+    /// Takes over a tensor of another framework. It is deleted after the last launch that uses it, or now if it cannot
+    /// be bound.
     ///
     /// # Safety
     ///
-    /// The tensor must be alive and not taken over by anybody else. The rest of [`Foreign::new`]'s contract: until it is
-    /// deleted, nothing but cuweave may use its memory, except for work that events order. A framework enqueues work
-    /// without waiting for it, so the stream of that work has to be over, or [`Foreign::after`] gets an event behind it.
+    /// The tensor must be alive and not taken over by anybody else. The rest of [`Foreign::new`]'s contract: until it
+    /// is deleted, nothing but cuweave may use its memory, except for work that events order. A framework enqueues work
+    /// without waiting for it: wait for that work, or give [`Foreign::after`] an event that was recorded after it.
     ///
     /// # Errors
     ///

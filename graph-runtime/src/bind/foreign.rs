@@ -10,7 +10,7 @@ use cudarc::driver::{CudaContext, sys};
 use cuweave_core::index::wide;
 
 use crate::context::{self, context};
-use crate::cuda::{self, Event, MemoryPlace, Stream, UnownedBuffer};
+use crate::cuda::{self, Event, PointerPlace, Stream, UnownedBuffer};
 use crate::error::{Error, ForeignFault, Result};
 use crate::waits::{OwnedEvent, SideStream};
 
@@ -35,14 +35,14 @@ impl<T> Foreign<T> {
     ///
     /// # Safety
     ///
-    /// Until `owner` is dropped, the address must be that of `len` elements of type `T` in device memory, and nothing but
-    /// cuweave may use them, except for work that the events of [`Foreign::after`] and [`Foreign::event`] order. These
-    /// events must exist while they are used. Kernels may read the elements before anything has written them.
+    /// Until `owner` is dropped, the address must be that of `len` elements of type `T` in device memory, and nothing
+    /// but cuweave may use them, except for work that the events of [`Foreign::after`] and [`Foreign::event`] order.
+    /// These events must exist while they are used. Kernels may read the elements before anything has written them.
     ///
     /// # Errors
     ///
-    /// No elements; an address that is not aligned, or in no device memory that the driver knows; elements beyond the end
-    /// of their allocation; a failure of the driver.
+    /// No elements; an address that is not aligned, or in no device memory that the driver knows; elements beyond the
+    /// end of their allocation; a failure of the driver.
     pub unsafe fn new(
         address: sys::CUdeviceptr,
         len: usize,
@@ -58,9 +58,9 @@ impl<T> Foreign<T> {
             return fault(ForeignFault::Misaligned { address, align });
         }
         let ordinal = match driver.device_of(address)? {
-            MemoryPlace::Unknown => return fault(ForeignFault::Unknown { address }),
-            MemoryPlace::Host => return fault(ForeignFault::OfHost { address }),
-            MemoryPlace::Device(ordinal) => ordinal,
+            PointerPlace::Unknown => return fault(ForeignFault::Unknown { address }),
+            PointerPlace::Host => return fault(ForeignFault::OfHost { address }),
+            PointerPlace::Device(ordinal) => ordinal,
         };
         let ctx = context(ordinal)?;
         context::enter(driver, &ctx)?;
@@ -72,7 +72,7 @@ impl<T> Foreign<T> {
         // Memory that is mapped piece by piece has a range for each.
         while mapped < end {
             let next = driver.allocation_of(mapped)?.filter(|next| next.start == mapped && next.end > mapped);
-            let same = driver.device_of(mapped)? == MemoryPlace::Device(ordinal);
+            let same = driver.device_of(mapped)? == PointerPlace::Device(ordinal);
             let Some(next) = next.filter(|_| same) else {
                 return fault(ForeignFault::PastEnd { address, bytes, base, allocated: mapped - base });
             };
@@ -112,7 +112,7 @@ impl<T> Foreign<T> {
         let (done, tracked) = (Arc::new(OwnedEvent::new(driver, ctx)?), self.buffer.tracked());
         let mut generation = tracked.ledger.lock();
         // The entry replaces the earlier ones, so that it comes after these, too.
-        tracked.with_overlapping().try_for_each(|tracked| tracked.order_after_uses(raw, true))?;
+        tracked.order_after_overlapping(raw)?;
         context::enter(driver, ctx)?;
         driver.wait(raw, Event::from_raw(event))?;
         driver.record(done.raw(), raw)?;
@@ -124,8 +124,8 @@ impl<T> Foreign<T> {
         Ok(())
     }
 
-    /// Returns an event after all launches so far that use the memory, for other code to wait for. It is valid until the
-    /// next call, and until the last clone is dropped.
+    /// Returns an event after all launches so far that use the memory, for other code to wait for. It is valid until
+    /// the next call, and until the last clone is dropped.
     ///
     /// # Errors
     ///
@@ -134,8 +134,7 @@ impl<T> Foreign<T> {
         let (driver, ctx) = (cuda::driver()?, self.context());
         context::enter(driver, ctx)?;
         let side = SideStream::shared(driver, ctx)?;
-        let mut tracked = self.buffer.tracked().with_overlapping();
-        tracked.try_for_each(|tracked| tracked.order_after_uses(side.raw(), true))?;
+        self.buffer.tracked().order_after_overlapping(side.raw())?;
         context::enter(driver, ctx)?;
         let event = OwnedEvent::new(driver, ctx)?;
         driver.record(event.raw(), side.raw())?;

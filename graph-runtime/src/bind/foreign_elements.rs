@@ -1,5 +1,5 @@
-//! The elements of foreign memory, the ranges of all of it, and the thread that drops its owners once the device no longer
-//! uses it.
+//! The elements of foreign memory, the ranges of all of it, and the thread that drops its owners once the device no
+//! longer uses it.
 
 use std::any::Any;
 use std::ops::Range;

@@ -137,7 +137,7 @@ impl Generation {
     /// Starts a new generation unless the current one is in `stream`.
     pub fn enter(&mut self, stream: &Arc<CudaStream>) {
         if !self.stream.as_ref().is_some_and(|known| known.is_here(stream)) {
-            self.number += 1;
+            self.renew();
             self.stream = Some(HeldStream::new(stream));
         }
     }
@@ -348,6 +348,11 @@ impl TrackedBuffer {
         watch::synchronize(driver, ctx, side.raw())
     }
 
+    /// Makes a stream wait for all uses of it and of the buffers that share bytes with it and were there before.
+    pub fn order_after_overlapping(self: &Arc<Self>, stream: Stream) -> Outcome<()> {
+        self.with_overlapping().try_for_each(|tracked| tracked.order_after_uses(stream, true))
+    }
+
     /// Makes a stream wait for all uses, or only for the writes.
     pub fn order_after_uses(&self, stream: Stream, all: bool) -> Outcome<()> {
         let (driver, entries) = (self.ledger.driver, self.entries());
@@ -390,7 +395,7 @@ impl TrackedBuffer {
             entries.list.iter().for_each(|entry| entry.user.outdate());
         }
         if !self.is_by_generation(&generation, &entries) {
-            generation.number += 1;
+            generation.renew();
         }
     }
 

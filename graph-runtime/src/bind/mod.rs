@@ -3,16 +3,15 @@
 //! - `bound`, `optional`: what an argument can be bound to; `visitor`: makes operands from it; `operand`: a
 //!   bound buffer, and its order with other users; `operands`: all operands of a graph;
 //! - `view`: views whose uses are ordered; `to_view`: the views that an exec returns; `view_order`: their order with
-//!   the exec's launches; `uses`: the events that record uses; `users`: execs with
-//!   their last uses;
+//!   the exec's launches; `uses`: the events that record uses; `users`: execs with their last uses;
 //! - `buffer`: memory that execs share; `buffer_view`: access to its elements; `ledger`: the order of its uses;
 //!   `loan`: loans of its elements;
 //!   `clock`: the vector clocks of streams; `shared_buffers`: the launches of one exec in that order;
 //! - `flag`, `semaphore`: values that graphs wait for and signal; `host`: host values and resources;
 //! - `managed`: memory that host and device share; `managed_state`: its state; `advice`: advice, prefetches and
 //!   discards; `location`: locations; `hint`, `hints`: the same by attributes of arguments;
-//! - `foreign`: memory of other allocators; `foreign_elements`: its elements and the drop of its owners; `dlpack`: tensors
-//!   of other frameworks;
+//! - `foreign`: memory of other allocators; `foreign_elements`: its elements and the drop of its owners; `dlpack`:
+//!   tensors of other frameworks;
 //! - `multicast`: memory of several devices that one write reaches;
 //! - `record`: records and lists of arguments at build;
 //! - `loops`: the iteration counts of loops with a limit;

@@ -39,8 +39,8 @@ impl User {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the last use, with its position among all uses. The new use must be ordered after the old one. `held` is true if the event records
-    /// it.
+    /// Sets the last use, with its position among all uses. The new use must be ordered after the old one. `held` is
+    /// true if the event records it.
     pub fn used(&self, place: u64, stream: &Arc<CudaStream>, held: bool) {
         let mut last = self.last();
         match &mut *last {

@@ -82,7 +82,7 @@ pub use params::{
     CopyEnd, CopyPitch, KernelLaunch, MemLocation, Memcpy, Memset, Mirror, ObjectProperties, Packed,
     ParameterValues, Scratch, Word, WordCount, address_word, number, pattern, push_value, write_value,
 };
-pub use peers::MemoryPlace;
+pub use peers::PointerPlace;
 pub use pointer::{Condition, Ptr, PtrMut};
 pub use read::KernelNode;
 pub use runtime_context::RuntimeContext;

@@ -26,7 +26,7 @@ const ALREADY_ENABLED: u32 = 704;
 
 /// The place of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryPlace {
+pub enum PointerPlace {
     /// The driver does not know the address.
     Unknown,
     /// Memory of the host.
@@ -89,17 +89,17 @@ impl Driver {
     }
 
     /// Returns the device that has the memory at an address.
-    pub fn device_of(&self, address: u64) -> Outcome<MemoryPlace> {
+    pub fn device_of(&self, address: u64) -> Outcome<PointerPlace> {
         let (mut ordinal, mut kind): (c_int, u32) = (0, 0);
         let asked = call!(self, cuPointerGetAttribute((&raw mut kind).cast(), MEMORY_TYPE, address));
         match asked {
             Ok(()) => {}
-            Err(Failure { code: INVALID_VALUE, .. }) => return Ok(MemoryPlace::Unknown),
+            Err(Failure { code: INVALID_VALUE, .. }) => return Ok(PointerPlace::Unknown),
             Err(failure) => return Err(failure),
         }
         call!(self, cuPointerGetAttribute((&raw mut ordinal).cast(), DEVICE_ORDINAL, address))?;
         let device = usize::try_from(ordinal).ok().filter(|_| kind == DEVICE_MEMORY);
-        Ok(device.map_or(MemoryPlace::Host, MemoryPlace::Device))
+        Ok(device.map_or(PointerPlace::Host, PointerPlace::Device))
     }
 
     /// Returns the addresses of the allocation, or of the mapping, that contains an address. `None` if none does.

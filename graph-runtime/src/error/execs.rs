@@ -46,7 +46,7 @@ pub enum SetterFault {
     #[error("is a library call that captures other nodes for these sizes: {difference}")]
     #[non_exhaustive]
     OtherNodes {
-        /// What is different.
+        /// The difference, as a text.
         difference: String,
     },
     /// A library call whose nodes the driver does not update.

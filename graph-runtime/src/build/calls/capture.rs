@@ -54,7 +54,7 @@ pub(crate) struct ByteFill {
 
 impl ByteFill {
     /// Returns the fill of a row by a memset node. `None` if its bytes differ.
-    pub fn of(row: Memset) -> Option<ByteFill> {
+    pub fn from_row(row: Memset) -> Option<ByteFill> {
         let all = pattern(row.value.into(), row.element).to_ne_bytes();
         let value = all[0];
         let bytes = row.width.saturating_mul(row.element.into());

@@ -93,7 +93,7 @@ fn leading_fill(
         let ElementRange { address, len } = emission.elements_of(call, at);
         address..address.saturating_add(len.saturating_mul(element(definition.program(), access.buffer)))
     });
-    let fill = fill.filter(|fill| fill.rows == 1).and_then(ByteFill::of);
+    let fill = fill.filter(|fill| fill.rows == 1).and_then(ByteFill::from_row);
     Ok(fill.filter(|fill| {
         let end = fill.address.saturating_add(fill.bytes);
         scratch.any(|bytes| bytes.start <= fill.address && end <= bytes.end)
@@ -107,7 +107,7 @@ pub(super) fn capture_alone(
     body: &dyn Body,
     streams: &mut BTreeMap<Device, CaptureStream>,
     call: StatementId,
-    fill: Option<ByteFill>,
+    leading_fill: Option<ByteFill>,
     nodes: Option<CallNodes>,
 ) -> Result<OwnedGraph> {
     let (driver, device) = (definition.driver, definition.program().statements[call].device);
@@ -116,7 +116,6 @@ pub(super) fn capture_alone(
     let stream = stream_of(streams, definition, device).map_err(failed)?;
     let graph = driver.create_graph().map_err(failed)?;
     let mut graph = OwnedGraph { driver, ctx: definition.contexts[device].clone(), graph };
-    let leading_fill = fill;
     let run = BodyRun {
         call,
         at: at.clone(),

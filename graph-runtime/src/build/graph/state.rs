@@ -34,8 +34,7 @@ pub(crate) struct LaunchState {
     pub batches: Vector<BatchId, PackedTable>,
     /// The parameters of fused launches.
     pub fused: Vector<ChainId, PackedTable>,
-    /// True for fills that stay kernels whatever their value is, because a setter may give them an 8-byte
-    /// value.
+    /// True for fills and copies that are kernels whatever the current values are: see [`LaunchState::new`].
     pub as_kernels: Vector<StatementId, bool>,
     /// Launches that are not proved to write all elements of their write-only parameters.
     pub unproved: BTreeMap<StatementId, Vec<Finding>>,

@@ -196,7 +196,7 @@ fn order_and_check(
         |(moving, poly): &(SettableBound, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
     let mut symbolic = bounds.iter().all(agrees);
     let mut sizes = values.clone();
-    let mut polys = Some((source.polys.clone(), source.may_be_zero));
+    let mut polys = (!bounds.is_empty()).then(|| (source.polys.clone(), source.may_be_zero));
     let functions = source.regions.functions.clone();
     let by_values = |program: Program| LoweredProgram::with_values(program, functions.clone(), &values);
     let (written, checked) = loop {
