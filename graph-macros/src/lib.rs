@@ -100,6 +100,10 @@ pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// sum<T: Element>(.., a: &[T; n], ..)`, which the buffers and scalars of a call determine. The body
 /// returns nothing, or a `Result<(), E>` whose error can be printed.
 ///
+/// With `#[cuweave::call(less_scratch)]` the body looks at the length of its scratch, and may get less than is
+/// declared. If sizes reach a call, its scratch is planned for powers of two and the largest values; without this
+/// option a value that declares more is an error of the setter.
+///
 /// # Safety
 ///
 /// With `unsafe` you guarantee that the body only enqueues work in its stream, or in streams that it forks

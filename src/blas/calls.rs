@@ -19,7 +19,7 @@ use super::product::{Product, Writes};
 ///
 /// `gemm(&blas, &a, &b, &mut c, m, n, k);` with `m`, `n` and `k` of type `u32`. For other layouts, batches
 /// and scaling see [`matmul`](mod@matmul).
-#[crate::call]
+#[crate::call(less_scratch)]
 pub unsafe fn gemm<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
     blas: &Blas,
@@ -38,7 +38,7 @@ pub unsafe fn gemm<T: Element, C: ResultOf<T>>(
 /// y = a · x for a row-major matrix of m rows and n columns without gaps, and vectors of n and of m elements.
 ///
 /// `gemv(&blas, &a, &x, &mut y, m, n);` with `m` and `n` of type `u32`.
-#[crate::call]
+#[crate::call(less_scratch)]
 pub unsafe fn gemv<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
     blas: &Blas,
@@ -57,7 +57,7 @@ pub unsafe fn gemv<T: Element, C: ResultOf<T>>(
 ///
 /// `matmul(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n,
 /// k).b_transposed().alpha(0.125)`.
-#[crate::call]
+#[crate::call(less_scratch)]
 pub unsafe fn matmul<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
     blas: &Blas,
@@ -74,7 +74,7 @@ pub unsafe fn matmul<T: Element, C: ResultOf<T>>(
 /// c = activation(α · a · b + β · c), for one product or a batch, in any layout. Elements in gaps of c are unchanged.
 ///
 /// `matmul_into(&blas, &a, &b, &mut c, product);` with a [`Product`], such as `Product::row_major(m, n, k).beta(1.0)`.
-#[crate::call]
+#[crate::call(less_scratch)]
 pub unsafe fn matmul_into<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
     blas: &Blas,
@@ -93,7 +93,7 @@ pub unsafe fn matmul_into<T: Element, C: ResultOf<T>>(
 ///
 /// `matmul_bias(&blas, &a, &b, &bias, &mut c, product);` with a [`Product`], such as `Product::row_major(m,
 /// n, k).gelu()`.
-#[crate::call]
+#[crate::call(less_scratch)]
 pub unsafe fn matmul_bias<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
     blas: &Blas,
@@ -110,7 +110,7 @@ pub unsafe fn matmul_bias<T: Element, C: ResultOf<T>>(
 
 /// c = activation(α · a · b + β · c + bias): [`matmul_bias`](mod@matmul_bias) combined with
 /// [`matmul_into`](mod@matmul_into).
-#[crate::call]
+#[crate::call(less_scratch)]
 pub unsafe fn matmul_bias_into<T: Element, C: ResultOf<T>>(
     stream: &CallStream,
     blas: &Blas,

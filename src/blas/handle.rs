@@ -236,6 +236,14 @@ impl Blas {
             }
             None => (problem, cublas.plan(&self.ctx, &problem)?),
         };
+        // The size has a value between those for which the scratch was planned.
+        let (problem, plan) = match plan.workspace > operands.scratch_bytes {
+            true => {
+                let problem = Problem { limit: operands.scratch_bytes, ..problem };
+                (problem, stream.relaxed(|| cublas.plan(&self.ctx, &problem))?)
+            }
+            false => (problem, plan),
+        };
         let Some(algorithm) = plan.algorithm(operands) else {
             if !self.has_warned.swap(true, Ordering::Relaxed) {
                 eprintln!("cuweave: cuBLASLt has no algorithm for {product:?}: a kernel of cuweave's runs");

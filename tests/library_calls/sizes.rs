@@ -45,6 +45,11 @@ impl Counting {
             _ => n,
         }
     }
+
+    /// Returns the scratch of a copy: most for the multiples of 3, of which none is a power of two.
+    fn thirds(&self, n: u32) -> u32 {
+        if n.is_multiple_of(3) { 1004 } else { 4 }
+    }
 }
 
 /// out = a * x + b
@@ -133,6 +138,52 @@ unsafe fn scaled_matrix(
         stream.launch_builder(&scale).arg(out).arg(&a).arg(&n).launch(threads(n))?;
     }
     Ok(())
+}
+
+/// out = x. The scratch that it declares is most for multiples of 3.
+#[cuweave::call(less_scratch)]
+unsafe fn passed(
+    stream: &CallStream,
+    counting: &Counting,
+    x: &[f32; n],
+    out: &mut [MaybeUninit<f32>; n],
+    part: [f32; counting.thirds(n)],
+    n: u32,
+) -> Result<(), DriverError> {
+    counting.calls.fetch_max(part.len() as u32, Ordering::Relaxed);
+    let copy = counting.library.function("copy_to")?;
+    let (out, _out) = out.device_ptr_mut(stream);
+    let (part, _part) = part.device_ptr_mut(stream);
+    let few = n.min(4);
+    unsafe {
+        stream.launch_builder(&copy).arg(x).arg(&part).arg(&few).launch(threads(few))?;
+        stream.launch_builder(&copy).arg(x).arg(&out).arg(&n).launch(threads(n))?;
+    }
+    Ok(())
+}
+
+#[cuweave::graph]
+fn copied(counting: &Counting, #[at_most(800)] n: u32, x: &[f32; 800], y: &mut [f32; 800]) {
+    passed(&counting, &x[..n], &mut y[..n], n);
+}
+
+#[test]
+fn a_call_may_take_less_scratch_than_it_declares() {
+    let device = alone();
+    let counting = Counting::new(&device.ctx);
+    let x = device.upload(&ramp(800));
+    let y = Buffer::<f32>::zeros(&device.stream, 800).expect("a buffer");
+    let mut exec =
+        copied(&device.ctx, &counting, 800, &x, &y).expect("it builds").instantiate().expect("it is");
+    let mut lengths = Vec::new();
+    for n in [600, 7, 3, 799] {
+        exec.set_n(n).expect("it is set");
+        lengths.push(counting.runs());
+        exec.launch(&device.stream).expect("it launches");
+        assert_eq!(y.to_host(&device.stream).expect("it is read")[..n as usize], ramp(800)[..n as usize]);
+    }
+    assert_eq!(lengths, [4; 4]);
+    device.nothing_reported();
 }
 
 /// out = x; from 100 on, scratch is cleared before.

@@ -40,6 +40,8 @@ struct CallDeclaration<'f> {
     types: TypeParameters,
     /// True if its ranks run it together.
     collective: bool,
+    /// True if the body may get less scratch than is declared.
+    less_scratch: bool,
 }
 
 /// A parameter: its pattern, and its index among the arguments or the scratch buffers.
@@ -66,12 +68,16 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
             return report.into_tokens();
         }
     };
-    let collective = attribute.to_string() == "collective";
-    if !attribute.is_empty() && !collective {
+    let (collective, less_scratch) = match attribute.to_string().as_str() {
+        "collective" => (true, false),
+        "less_scratch" => (false, true),
+        _ => (false, false),
+    };
+    if !(attribute.is_empty() || collective || less_scratch) {
         report.error(attribute.span(), Code::CW001, "`#[call]` takes no options", &[], None);
     }
     check_head(&function, &mut report);
-    let declaration = declaration(&function, collective, &mut report);
+    let declaration = CallDeclaration { less_scratch, ..declaration(&function, collective, &mut report) };
     let lowered = lower_call(
         &function.sig.ident,
         &declaration.signature,
@@ -170,7 +176,16 @@ fn declaration<'f>(function: &'f ItemFn, collective: bool, report: &mut Report) 
     }
     let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
     let types = TypeParameters::from_generics(&function.sig.generics, report);
-    CallDeclaration { function, signature, scratch, parameters, stream, types, collective }
+    CallDeclaration {
+        function,
+        signature,
+        scratch,
+        parameters,
+        stream,
+        types,
+        collective,
+        less_scratch: false,
+    }
 }
 
 /// Returns true for `name: &CallStream`.
@@ -515,13 +530,16 @@ impl CallDeclaration<'_> {
             .map(|argument| argument.name.to_string())
             .collect();
         let buffers = self.signature.arguments.iter().filter_map(|argument| match &argument.kind {
-            ArgumentKind::Buffer(buffer) => Some((&argument.name, &buffer.element, &buffer.len)),
+            ArgumentKind::Buffer(buffer) => Some((&argument.name, &buffer.element, &buffer.len, "buffer")),
             _ => None,
         });
-        let scratch = self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len));
-        let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len), index)| {
+        let method = if self.less_scratch { "at_most" } else { "buffer" };
+        let scratch =
+            self.scratch.iter().map(|scratch| (&scratch.name, &scratch.element, &scratch.len, method));
+        let memory = buffers.chain(scratch).zip(0u32..).map(|((name, element, len, method), index)| {
             let (own, len) = (memory_name(name), dim_tokens(len, &integers));
-            quote!(let mut #own = ::cuweave::__private::CallCapture::buffer::<#element>(#capture, #index, #len)?;)
+            let method = Ident::new(method, Span::mixed_site());
+            quote!(let mut #own = ::cuweave::__private::CallCapture::#method::<#element>(#capture, #index, #len)?;)
         });
         memory.collect()
     }

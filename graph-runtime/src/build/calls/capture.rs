@@ -103,21 +103,41 @@ impl CallCapture<'_> {
     ///
     /// [`CallFault::Resized`] if the memory was planned with another length.
     pub fn buffer<T>(&self, index: u32, declared: Dim) -> Result<CallBuffer<T>> {
+        let (planned, now) = self.lengths(index, declared)?;
+        // Scratch was planned for the largest sizes.
+        match now == planned || now < planned && self.is_scratch(index) {
+            true => Ok(self.elements(index, now)),
+            false => Err(self.error(CallFault::Resized { parameter: self.parameter(index), planned, now })),
+        }
+    }
+
+    /// Returns the memory of a scratch of a call that takes less than it declares: for a value of a size between those
+    /// for which the memory was planned.
+    ///
+    /// # Errors
+    ///
+    /// A length that cannot be computed.
+    pub fn at_most<T>(&self, index: u32, declared: Dim) -> Result<CallBuffer<T>> {
+        let (planned, now) = self.lengths(index, declared)?;
+        Ok(self.elements(index, now.min(planned)))
+    }
+
+    /// Returns the planned and the declared length of a parameter.
+    fn lengths(&self, index: u32, declared: Dim) -> Result<(u64, u64)> {
         let missing = || PlanFault::NoParameter { at: self.at.clone(), index };
-        let &ElementRange { address, len: planned } = self.memory.get(size(index)).ok_or_else(missing)?;
+        let planned = self.memory.get(size(index)).ok_or_else(missing)?.len;
         let now = declared.value().map_err(|fault| Error::Size {
             what: Quantity::ParameterLength,
             at: self.at.clone(),
             text: self.parameter(index),
             fault,
         })?;
-        // Scratch was planned for the largest sizes.
-        let fits = now == planned || now < planned && self.is_scratch(index);
-        match fits {
-            true if now == 0 => Ok(CallBuffer::new(self.stream, 0, 0)),
-            true => Ok(CallBuffer::new(self.stream, address, now)),
-            false => Err(self.error(CallFault::Resized { parameter: self.parameter(index), planned, now })),
-        }
+        Ok((planned, now))
+    }
+
+    fn elements<T>(&self, index: u32, len: u64) -> CallBuffer<T> {
+        let address = self.memory.get(size(index)).map_or(0, |memory| memory.address);
+        CallBuffer::new(self.stream, if len == 0 { 0 } else { address }, len)
     }
 
     /// Borrows a resource for the call.
