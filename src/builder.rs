@@ -4,8 +4,8 @@
 pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
 pub use cuweave_runtime::builder::{
-    Args, Argument, Bindable, Configuration, Decision, Edit, Exec, Handle, HostArgument, HostFunction,
-    Integer, Items, LaunchOutputs, Match, Reads, Rows, Scalar, Size, Statement, StatementRef, Storable,
+    Args, Argument, Bindable, CapturedKernelSetter, Configuration, Decision, Edit, Exec, Handle, HostArgument, HostFunction,
+    Integer, Items, LaunchOutputs, Match, ParameterValue, Reads, Rows, Scalar, Size, Statement, StatementRef, Storable,
     ToArgument, ToArguments, ToAtomic, ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize,
     ToValues, View, Writes,
 };

@@ -115,9 +115,9 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
-    AnyBits, ArenaPool, Bank, Buffer, CallStream, Condition, Error, Exec, Flag, Foreign, Graph, GraphExec,
-    GraphFn, Loaded, LoopIterations, Managed, Output, Pinned, Ptr, PtrMut, Result, Semaphore,
-    SemaphoreHandle, Variable, context,
+    AnyBits, ArenaPool, Bank, Buffer, CallStream, Captured, Condition, Error, Exec, Finding, Findings, Flag, Foreign,
+    FoundAccess, Graph, GraphExec, GraphFn, Lifted, Loaded, LoopIterations, Managed, Output, Pinned, Ptr, PtrMut,
+    Result, Semaphore, SemaphoreHandle, Variable, context, lift,
 };
 
 #[cfg(feature = "blas")]
@@ -254,7 +254,7 @@ pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
         BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
-        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, ForeignFault, Inaccessible,
+        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, ForeignFault, Inaccessible, LiftFault,
         KernelFault, LaunchShape, LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault,
         OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch,
         SourceLocation, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault,

@@ -8,6 +8,7 @@ mod devices;
 mod diagnostics;
 mod driver_failure;
 mod execs;
+mod lift;
 mod managed;
 mod multicast;
 mod parts;
@@ -22,6 +23,7 @@ pub use devices::{DeviceFault, DeviceFeature, Inaccessible, Ungranted};
 pub(crate) use diagnostics::{at_attribute, at_buffer, at_function, at_statement, refusals};
 pub(crate) use driver_failure::{describe, describe_load_failure, load_failure_line};
 pub use execs::{BankFault, LoopFault, OutputFault, ProfileFault, SetterFault, SwitchFault};
+pub use lift::LiftFault;
 pub use managed::{ForeignFault, ManagedFault};
 pub use parts::*;
 pub use verification::*;
@@ -413,6 +415,9 @@ pub enum Error {
     /// Memory of another allocator that cannot be bound.
     #[error(transparent)]
     Foreign(Box<ForeignFault>),
+    /// A graph of other code that cannot be captured, lifted or changed in this way.
+    #[error(transparent)]
+    Lift(Box<LiftFault>),
     /// A multicast object cannot be created or used in this way.
     #[error("{0}")]
     Multicast(MulticastFault),

@@ -42,6 +42,7 @@ mod cuda;
 mod error;
 mod exec;
 mod kernels;
+mod lift;
 mod pool;
 mod ranges;
 mod statements;
@@ -77,7 +78,7 @@ pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
     BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
     ConfigPart, DeviceFault, DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error,
-    FailedCall, Fault, ForeignFault, Inaccessible, KernelFault, LibraryError, LoopFault, ManagedFault,
+    FailedCall, Fault, ForeignFault, Inaccessible, KernelFault, LibraryError, LiftFault, LoopFault, ManagedFault,
     MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity,
     Refusal, Result, Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation,
     StoreInstruction, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault,
@@ -86,6 +87,7 @@ pub use error::{
 pub use exec::{
     ArenaPool, Bank, BankBytes, BuildTimes, Exec, ExecBytes, Graph, GraphExec, GraphFn, Verification,
 };
+pub use lift::{Captured, Finding, Findings, FoundAccess, Lifted, lift};
 pub use kernels::{CodeCache, Loaded, ReadVariable, Variable, set_code_cache};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 

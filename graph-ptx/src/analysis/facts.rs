@@ -216,6 +216,12 @@ pub struct KernelFacts {
 }
 
 impl KernelFacts {
+    /// Returns true if it accesses addresses that are not followed to a parameter.
+    #[must_use]
+    pub fn has_untracked_accesses(&self) -> bool {
+        self.writes_anywhere || self.reads_anywhere
+    }
+
     /// Adds the variables that unanalysed code may read, write or let escape.
     pub(crate) fn add(&mut self, reached: &Reached<'_>) {
         for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {

@@ -11,9 +11,11 @@
 //!   read that precedes every write), `hidden` and `mentions` (module variables), `update` (atomics that commute),
 //!   `floats` and `elements` (the elements that an access moves), `bits` (stored booleans), `number` (pointers used
 //!   as numbers), `slice` (the backward slice of the stores, for [`coverage`](crate::coverage)), `duration` (values
-//!   that determine the trip counts of loops). Their types are in `facts`.
+//!   that determine the trip counts of loops), `beyond` (what orders launches besides their accesses). Their types are
+//!   in `facts`.
 
 pub(crate) mod access;
+mod beyond;
 pub(crate) mod bits;
 pub(crate) mod cfg;
 pub(crate) mod code;
@@ -42,6 +44,7 @@ pub(crate) mod update;
 pub(crate) mod value;
 
 pub use access::Analysis;
+pub use beyond::{BeyondParameters, beyond_parameters};
 pub use facts::{AccessBound, AccessClass, KernelFacts, ParameterFacts, Site};
 pub use flow::ParameterKinds;
 pub use hidden::{HiddenState, hidden};

@@ -147,6 +147,15 @@ impl Region {
         }
     }
 
+    /// Returns the first byte that may be accessed and the one after the last, as offsets from the pointer. `None` if
+    /// nothing is accessed, or the bytes are unknown.
+    #[must_use]
+    pub fn span(&self) -> Option<(i128, i128)> {
+        let spans = self.touches()?.iter().map(StridedAccess::byte_range);
+        let all: Vec<(i128, i128)> = spans.collect::<Option<_>>()?;
+        all.into_iter().reduce(|(first, end), (other, other_end)| (first.min(other), end.max(other_end)))
+    }
+
     /// Returns the reason that the bytes are unknown; `None` if they are known.
     #[must_use]
     pub fn unknown(&self) -> Option<&UnknownAccess> {
@@ -253,6 +262,45 @@ fn are_apart(one: &StridedAccess, other: &StridedAccess) -> Option<bool> {
         }
     }
     Some(true)
+}
+
+/// Returns true if two regions have no byte in common. Each is given with the address of its pointer.
+///
+/// The addresses of an access are a sum of multiples of its strides. Modulo the greatest common divisor of all strides
+/// of two accesses, each covers one interval; if the intervals are apart, so are the accesses.
+///
+/// # Complexity
+///
+/// The product of the numbers of accesses.
+#[must_use]
+pub fn regions_are_disjoint((one, at): (&Region, u64), (other, other_at): (&Region, u64)) -> bool {
+    if one.is_empty() || other.is_empty() {
+        return true;
+    }
+    let (Region::Accesses(one), Region::Accesses(other)) = (one, other) else { return false };
+    let moved = |list: &[StridedAccess], at: u64| -> Option<Vec<StridedAccess>> {
+        list.iter().map(|access| access.moved(at)).collect()
+    };
+    let (Some(one), Some(other)) = (moved(one, at), moved(other, other_at)) else { return false };
+    one.iter().all(|one| other.iter().all(|other| accesses_are_apart(one, other).unwrap_or(false)))
+}
+
+/// Like [`regions_are_disjoint`], for two accesses; `None` on overflow.
+fn accesses_are_apart(one: &StridedAccess, other: &StridedAccess) -> Option<bool> {
+    let (a, b) = (one.byte_range()?, other.byte_range()?);
+    if a.1 <= b.0 || b.1 <= a.0 {
+        return Some(true);
+    }
+    let strides = |access: &StridedAccess| {
+        let blocks = access.axes.into_iter().filter(|axis| axis.count > 1).filter_map(|axis| axis.stride);
+        blocks.chain(access.inner.iter().map(|term| term.0)).collect::<Vec<i128>>()
+    };
+    let all = strides(one).into_iter().chain(strides(other));
+    let divisor = all.fold(0, |divisor, stride| gcd(divisor, stride.unsigned_abs()));
+    let divisor = i128::try_from(divisor).ok().filter(|divisor| *divisor > 0)?;
+    let distance = b.0.checked_sub(a.0)?.rem_euclid(divisor);
+    let (bytes, other_bytes) = (i128::from(one.bytes), i128::from(other.bytes));
+    Some(bytes <= distance && distance.checked_add(other_bytes)? <= divisor)
 }
 
 #[cfg(test)]

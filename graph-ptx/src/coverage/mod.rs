@@ -27,7 +27,7 @@ mod tiles;
 mod unknown_region;
 
 pub use condition::RangeCondition;
-pub use footprint::{Region, StridedAccess, blocks_are_disjoint};
+pub use footprint::{Region, StridedAccess, blocks_are_disjoint, regions_are_disjoint};
 pub use forward::{AccessChange, BufferPointer, ChainMember, ForwardingPlan, plan_forwarding};
 pub use launch::{Extent, LaunchInputs, RangedInputs, RangedValue, UnknownAccess, Verdict};
 pub use sites::{AccessSite, AccessSites, ThreadAccess};

@@ -109,10 +109,41 @@ pub(super) type ArgumentsFunction = fn(&mut ArgumentReader<'_>, Token) -> Option
 /// Enters a graph function.
 pub(super) type EnterFunction = fn(&mut ArgumentReader<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
 
+/// The arguments of a launch.
+pub(super) enum LaunchArguments {
+    /// The function of generated code, which takes the sources.
+    Generated(ArgumentsFunction),
+    /// Those of a captured launch.
+    Captured(Arc<CapturedArguments>),
+}
+
+/// The values of a captured launch.
+#[derive(Clone, Debug)]
+pub(crate) struct CapturedArguments {
+    /// The bytes of each parameter.
+    pub values: Vec<Vec<u8>>,
+    /// The number of bytes that the launch accesses from each of its pointers on.
+    pub extents: Vec<u64>,
+}
+
+impl CapturedArguments {
+    fn arguments(&self, kernel: &Kernel) -> Arguments {
+        let mut arguments = Arguments::new(kernel.words, self.extents.len());
+        let mut extents = self.extents.iter();
+        for (param, value) in kernel.params.iter().zip(&self.values) {
+            match param.is_scalar() {
+                true => arguments.bytes(value),
+                false => arguments.next_buffer(extents.next().copied().unwrap_or(0)),
+            }
+        }
+        arguments
+    }
+}
+
 /// A launch.
 pub(super) struct Launch {
     pub kernel: &'static Kernel,
-    pub arguments: ArgumentsFunction,
+    pub arguments: LaunchArguments,
     pub config: Configuration,
     pub sources: ArgumentSources,
 }
@@ -269,7 +300,12 @@ impl Launch {
 
     /// Returns the arguments for these values of the scalars.
     pub fn arguments(&self, scalars: &[ScalarValue]) -> std::result::Result<Arguments, MisfitArgument> {
-        self.sources.take(scalars, |given| (self.arguments)(given, Token))
+        match &self.arguments {
+            LaunchArguments::Generated(arguments) => {
+                self.sources.take(scalars, |given| arguments(given, Token))
+            }
+            LaunchArguments::Captured(captured) => Ok(captured.arguments(self.kernel)),
+        }
     }
 
     /// Returns the error for an argument that does not fit.
@@ -327,19 +363,42 @@ pub(super) struct BuilderCode {
     pub symbols: Vector<ScalarId, SourceLocation>,
 }
 
-/// The event or the function that a setter gave a statement.
+/// The event, the function or the values that a setter gave a statement.
 #[derive(Clone)]
 pub(super) enum ReplacedValue {
     Event(Arc<CudaEvent>),
     Function(HostWork),
+    Arguments(Arc<CapturedArguments>),
+}
+
+/// The statements of a captured graph's nodes, for setters by position.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CapturedIndex {
+    /// The kernel nodes in the order of their numbers: the name and the statement.
+    pub kernels: Vec<(String, super::handle::Statement)>,
+    /// The arguments that are bound to memory, in the order of their addresses.
+    pub memory: Vec<super::handle::Handle>,
+    /// What a setter of values compares.
+    pub texts: BTreeMap<StatementId, Arc<dyn ValueCheck>>,
+}
+
+/// Checks the values that a setter gives a captured launch.
+pub(crate) trait ValueCheck: Send + Sync + fmt::Debug {
+    /// Returns the number of bytes of a parameter. `None` if there is none, and if it is a pointer.
+    fn size(&self, parameter: usize) -> Option<usize>;
+
+    /// Returns true if the launch accesses the same bytes in the same ways with other values.
+    fn accesses_the_same(&self, values: &[Vec<u8>]) -> bool;
 }
 
 /// The arguments to which a builder's graph is bound.
 pub struct Args<'a> {
     pub(super) code: Arc<BuilderCode>,
     pub(super) scalars: Vec<ScalarValue>,
-    /// The host values of statements that setters have changed.
+    /// The values of statements that setters have changed.
     pub(super) set: BTreeMap<StatementId, ReplacedValue>,
+    /// The nodes of a captured graph. Empty for other graphs.
+    pub(super) captured: CapturedIndex,
     pub(super) buffers: Vec<ArgumentBinding<'a>>,
     /// The index, among the program's buffers, of each handle's buffer.
     pub(super) ids: Vec<u32>,
@@ -394,8 +453,10 @@ impl Body for Values<'_> {
         let at = &self.code.places[id];
         match &self.code.steps[id] {
             StatementKind::Launch(launch) => {
-                let arguments =
-                    launch.arguments(self.scalars).map_err(|misfit| launch.misfit_error(at, misfit))?;
+                let arguments = match self.set.get(&id) {
+                    Some(ReplacedValue::Arguments(set)) => set.arguments(launch.kernel),
+                    _ => launch.arguments(self.scalars).map_err(|misfit| launch.misfit_error(at, misfit))?,
+                };
                 evaluation.run(launch.kernel, launch.config.with(self.scalars), arguments)
             }
             StatementKind::Fill(Fill { element, sources }) => {

@@ -35,7 +35,7 @@ use super::size::Scalar;
 /// It owns or borrows every operand. It is `Send` but not `Sync`.
 #[must_use = "a graph does nothing until it is launched"]
 pub struct Exec<'a> {
-    core: ExecCore<Args<'a>>,
+    pub(super) core: ExecCore<Args<'a>>,
 }
 
 impl fmt::Debug for Exec<'_> {
@@ -288,7 +288,7 @@ impl<'a> Exec<'a> {
         }
     }
 
-    fn set_host_value(&mut self, id: StatementId, value: ReplacedValue) -> Result<()> {
+    pub(super) fn set_host_value(&mut self, id: StatementId, value: ReplacedValue) -> Result<()> {
         let old = self.core.args.set.insert(id, value);
         let done = self.core.reevaluate(id);
         match (done, old) {

@@ -9,7 +9,9 @@ use cuweave_core::kind::StatementKind;
 use crate::error::{Error, Result};
 use crate::kernels::{Kernel, Param, ParamKind};
 
-use super::code::{ArgumentSource, ArgumentSources, ArgumentsFunction, Fill, Launch, fill};
+use super::code::{
+    ArgumentSource, ArgumentSources, ArgumentsFunction, Fill, Launch, LaunchArguments, fill,
+};
 use super::config::Configuration;
 use super::handle::{Argument, ArgumentValue, CallSite, Handle, Statement, View};
 use super::messages;
@@ -170,6 +172,7 @@ impl Program {
         }
         let mut scalars = config.mentions();
         scalars.all.append(&mut self.mentioned_scalars(&sources).all);
+        let arguments = LaunchArguments::Generated(arguments);
         let launch = Launch { kernel, arguments, config, sources };
         let at = self.at(place, &name);
         launch.arguments(&self.values).map_err(|misfit| launch.misfit_error(&at, misfit))?;

@@ -227,6 +227,7 @@ pub(super) fn args(
     let steps = program.statements.into_iter().map(|written| written.kind).collect();
     Args {
         set: BTreeMap::new(),
+        captured: program.captured,
         code: Arc::new(BuilderCode { table: Arc::new(decoded), steps, places, symbols }),
         scalars: program.values,
         buffers: bound.into_iter().zip(hints).map(|((_, binding), hints)| binding.hinted(hints)).collect(),

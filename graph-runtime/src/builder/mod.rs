@@ -10,11 +10,12 @@
 //!   their arguments; `arms`: the bodies of conditions; `events`: host statements, events, flags and
 //!   semaphores; `program`: the program so far; `messages`: messages;
 //! - `lower`: the table and the checks; `code`: the statements as the build evaluates them;
-//! - `exec`, `edit`: launches and setters by handles.
+//! - `exec`, `edit`: launches and setters by handles; `captured`: the statements of captured graphs.
 
 mod arms;
 mod bound;
 mod calls;
+mod captured;
 mod code;
 mod conditions;
 mod config;
@@ -37,7 +38,10 @@ mod statements;
 
 pub use arms::Decision;
 pub use bound::{Bindable, Storable};
+pub(crate) use captured::CapturedLaunch;
+pub use captured::{CapturedKernelSetter, ParameterValue};
 pub use code::Args;
+pub(crate) use code::{CapturedArguments, ValueCheck};
 pub use conditions::{Match, ToDecision, ToValues};
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
 pub use declarations::Builder;

@@ -18,7 +18,7 @@ use crate::build::ScalarValue;
 use crate::error::{Error, Refusal, Result, SourceLocation};
 
 use super::bound::ElementType;
-use super::code::BuilderStage;
+use super::code::{BuilderStage, CapturedIndex};
 use super::handle::{Argument, ArgumentValue, CallSite, Handle, MAX_PARTS, StatementRef, Subrange, View};
 use super::hint::BuilderHint;
 use super::messages;
@@ -101,6 +101,8 @@ pub(super) struct Program {
     pub hints: Vec<(BufferId, BuilderHint)>,
     /// The faults of declarations, which `build` reports.
     pub faults: Vec<Refusal>,
+    /// The nodes of a captured graph.
+    pub captured: CapturedIndex,
 }
 
 /// The bounds of a program. Invariant: no two have the same polynomial.
@@ -172,6 +174,7 @@ impl Program {
             cursor: Cursor::default(),
             hints: Vec::new(),
             faults: Vec::new(),
+            captured: CapturedIndex::default(),
         };
         program.dim(&0u64.to_size());
         program

@@ -129,7 +129,7 @@ impl Driver {
     }
 
     /// Returns the function of a kernel node.
-    fn function_of(&self, node: Node) -> Outcome<Function> {
+    pub fn function_of(&self, node: Node) -> Outcome<Function> {
         let mut params = KernelParams {
             function: Function::NONE,
             grid: [0; 3],
@@ -145,6 +145,13 @@ impl Driver {
             call!(self, cuKernelGetFunction(&mut params.function, params.kernel))?;
         }
         Ok(params.function)
+    }
+
+    /// Returns all attributes of a kernel node that this module knows, the cluster dimension first.
+    pub fn kernel_attributes(&self, node: Node) -> Outcome<Vec<Option<[u64; 8]>>> {
+        let mut all = self.attributes_of(node, &[CLUSTER_DIMENSION])?;
+        all.extend(self.attributes_of(node, &ATTRIBUTES)?);
+        Ok(all)
     }
 
     /// Returns attributes of a kernel node.

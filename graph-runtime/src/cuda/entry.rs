@@ -98,6 +98,8 @@ entry_points! {
         cuFuncSetAttribute(Function, u32, c_int);
         cuKernelGetFunction(*mut Function, usize);
         cuFuncGetParamInfo(Function, usize, *mut usize, *mut usize);
+        cuFuncGetName(*mut *const c_char, Function);
+        cuFuncGetModule(*mut RawModule, Function);
         cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, Function, c_int, usize);
         cuCtxGetCurrent(*mut Context);
         cuCtxSetCurrent(Context);
@@ -154,6 +156,10 @@ entry_points! {
         cuGraphMemcpyNodeGetParams(Node, *mut MemcpyParams);
         cuGraphKernelNodeGetAttribute(Node, u32, *mut [u64; 8]);
         cuGraphKernelNodeSetAttribute(Node, u32, *const [u64; 8]);
+        cuGraphKernelNodeCopyAttributes(Node, Node);
+        cuGraphHostNodeGetParams(Node, *mut HostParams);
+        cuGraphEventRecordNodeGetEvent(Node, *mut Event);
+        cuGraphEventWaitNodeGetEvent(Node, *mut Event);
         cuGraphKernelNodeSetParams(Node, *const KernelParams);
         cuGraphMemsetNodeSetParams(Node, *const MemsetParams);
         cuGraphMemcpyNodeSetParams(Node, *const MemcpyParams);
@@ -193,6 +199,7 @@ entry_points! {
         cuGraphAddNode_v2(*mut Node, RawGraph, *const Node, *const EdgeData, usize, *mut c_void);
         cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
         cuGraphNodeGetDependencies_v2(Node, *mut Node, *mut EdgeData, *mut usize);
+        cuStreamUpdateCaptureDependencies_v2(Stream, *mut Node, *const EdgeData, usize, u32);
         cuStreamGetCaptureInfo_v2(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node, *mut usize);
         cuStreamGetCaptureInfo_v3(Stream, *mut u32, *mut u64, *mut RawGraph, *mut *const Node,
             *mut *const EdgeData, *mut usize);

@@ -80,6 +80,13 @@ impl Event {
     }
 }
 
+impl RawGraph {
+    /// Returns the handle of a graph of other code.
+    pub fn from_raw(graph: cudarc::driver::sys::CUgraph) -> RawGraph {
+        RawGraph(graph.expose_provenance())
+    }
+}
+
 impl Context {
     /// Returns the context's handle.
     pub fn from_cudarc(ctx: &CudaContext) -> Context {

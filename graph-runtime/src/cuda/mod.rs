@@ -17,7 +17,7 @@
 //!   while their stream is capturing; `runtime_context`: the runtime's own cudarc context object; `collective`:
 //!   descriptions of collectives; `any_bits`: element types without invalid bits; `pointer`: element types of
 //!   tables of pointers;
-//! - `children`: replacements of child graphs;
+//! - `children`: replacements of child graphs; `lifted`: graphs of other code;
 //! - `managed`: managed memory and its elements on the host;
 //! - `multicast`: multicast objects, physical memory, and mappings of both;
 //! - `host`: the user's functions that host nodes call; `sync`: values and semaphores that nodes wait for and
@@ -37,6 +37,7 @@ mod functions;
 mod graphs;
 mod handles;
 mod host;
+mod lifted;
 mod link;
 mod managed;
 mod mappings;
@@ -72,6 +73,7 @@ pub use failure::{
 pub use graphs::ConditionalKind;
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, RawSemaphore, Stream};
 pub use host::{ElementRange, HostCall, HostFaults, HostMemory, HostWork, host_work};
+pub use lifted::{CapturedKind, KernelValues};
 pub use managed::{
     AddressRange, Association, CONCURRENT_MANAGED_ACCESS, MANAGED_MEMORY, ManagedMemory, MemAdvice,
     attribute_of, device_count, host_elements, host_elements_mut, initialize, may_have_node, page_size,

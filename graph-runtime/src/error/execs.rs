@@ -26,6 +26,9 @@ pub enum SetterFault {
         /// The library call.
         call: Box<SourceLocation>,
     },
+    /// A value of a captured launch with which it may access other bytes.
+    #[error("may access other bytes with this value")]
+    OtherAccesses,
     /// A scalar on which a range of a library call depends.
     #[error("moves a range of the library call {call}, which was captured with its address")]
     #[non_exhaustive]

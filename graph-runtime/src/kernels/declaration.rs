@@ -157,6 +157,12 @@ impl Kernel {
         })
     }
 
+    /// Sets the buffers that its launches omit: their parameters are scalars.
+    pub(crate) const fn with_absent(mut self, absent: u64) -> Kernel {
+        self.absent = absent;
+        self
+    }
+
     /// Sets the module variables that it reads and writes.
     pub const fn hidden(mut self, reads: &'static [&'static str], writes: &'static [&'static str]) -> Kernel {
         self.hidden_reads = reads;

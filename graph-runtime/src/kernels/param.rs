@@ -125,6 +125,12 @@ impl Param {
         self
     }
 
+    /// Sets that all of its bytes are known.
+    pub(crate) const fn without_padding(mut self) -> Param {
+        self.dense = true;
+        self
+    }
+
     /// Allows launches to pass `None`.
     pub const fn optional(mut self) -> Param {
         self.optional = true;

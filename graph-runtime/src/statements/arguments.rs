@@ -98,6 +98,30 @@ impl Arguments {
         self.scalar(0u64);
     }
 
+    /// Adds a buffer of which the kernel accesses `extent` elements, for the next access of the statement.
+    pub(crate) fn next_buffer(&mut self, extent: u64) {
+        self.extent_count += 1;
+        self.in_order += 1;
+        match &mut self.spilled {
+            None => self.extents[self.extent_count - 1] = extent,
+            Some(spilled) => spilled.1.push(extent),
+        }
+        self.scalar(0u64);
+    }
+
+    /// Adds the bytes of a scalar.
+    pub(crate) fn bytes(&mut self, value: &[u8]) {
+        let word = |bytes: &[u8]| {
+            let mut all = [0; 8];
+            all[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(all)
+        };
+        value.chunks(8).for_each(|bytes| self.scalar(word(bytes)));
+        if value.is_empty() {
+            self.scalar(0u64);
+        }
+    }
+
     /// Adds a table of `count` pointers to buffers. The kernel accesses `extent` elements of each of these buffers.
     pub fn table(&mut self, mark: impl Mark, count: Dim, extent: Dim) {
         let at = self.extent_count;

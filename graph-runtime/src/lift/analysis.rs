@@ -1,0 +1,513 @@
+//! Finds what each node of a captured graph accesses, and which nodes become statements.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use cuweave_ptx::Site;
+use cuweave_ptx::coverage::{Region, regions_are_disjoint};
+
+use crate::cuda::{CopyEnd, Driver, Memcpy, Memset, PointerPlace, RawModule, pattern};
+use crate::error::{Error, LiftFault, Result};
+use crate::kernels::{AtomicUpdates, Kernel};
+
+use super::findings::{Finding, FoundAccess};
+use super::footprints::{Footprint, Footprints, Reach};
+use super::memory::{MemoryId, MemoryMap, Place};
+use super::nodes::{CapturedKernel, CapturedNode, CapturedWork, Nodes};
+use super::texts::{KernelText, ParameterKind, Text};
+
+/// What is known of a node.
+#[derive(Default)]
+pub(super) struct NodeUse {
+    pub accesses: Vec<NodeAccess>,
+    /// The reason that the node is kept as it was captured.
+    pub kept: Option<String>,
+    /// The allocations of other nodes whose addresses are among the parameters of a kept kernel.
+    pub touched: Vec<MemoryId>,
+    /// The launch of a kernel that is not kept.
+    pub launch: Option<LiftedKernel>,
+}
+
+/// A kernel node that becomes a launch.
+pub(super) struct LiftedKernel {
+    pub text: Arc<KernelText>,
+    pub kernel: &'static Kernel,
+}
+
+/// An access of a node.
+#[derive(Clone)]
+pub(super) struct NodeAccess {
+    pub memory: MemoryId,
+    /// The bytes that may be accessed.
+    pub bytes: Range<u64>,
+    /// The bytes that a launch declares: from the pointer on.
+    pub declared: Range<u64>,
+    pub reads: bool,
+    pub writes: bool,
+    /// The reduction, if it is one.
+    pub reduction: Option<&'static str>,
+    /// True if the bytes are those of the whole allocation, since the kernel's are not known.
+    pub assumed: bool,
+    /// True if all of the bytes are written.
+    pub writes_all: bool,
+    /// True if it certainly reads what the bytes held before.
+    pub reads_first: bool,
+    /// Addresses that are certainly accessed, and that are certainly written.
+    pub certain: [Vec<u64>; 2],
+    /// The pointer, and what is read and written through it.
+    regions: Option<(u64, [Region; 2])>,
+    /// The kernel's parameter.
+    pub parameter: Option<usize>,
+    pub sites: [Option<Site>; 2],
+}
+
+/// The nodes of a graph with what they access.
+pub(super) struct Analysed {
+    pub nodes: Nodes,
+    pub memory: MemoryMap,
+    pub uses: Vec<NodeUse>,
+    pub findings: Vec<Finding>,
+}
+
+impl Analysed {
+    /// Analyses the nodes of a graph.
+    ///
+    /// # Complexity
+    ///
+    /// The square of the accesses of each allocation.
+    ///
+    /// # Errors
+    ///
+    /// A kernel with other parameters than its PTX; a failure of the driver.
+    pub fn new(driver: &'static Driver, nodes: Nodes, texts: &[&'static Text]) -> Result<Analysed> {
+        let memory = MemoryMap::new(driver, &nodes);
+        let modules = modules(&nodes);
+        let mut analysis =
+            NodeAnalysis { driver, texts, modules, memory, footprints: Footprints::default(), findings: Vec::new() };
+        let uses = nodes.list.iter().map(|node| analysis.node(node)).collect::<Result<Vec<_>>>()?;
+        let NodeAnalysis { memory, findings, .. } = analysis;
+        let mut analysed = Analysed { nodes, memory, uses, findings };
+        analysed.find_races();
+        analysed.find_uses_after_free();
+        analysed.note_kept();
+        Ok(analysed)
+    }
+
+    /// Finds conflicting accesses that no captured path orders. A launch that may be part of a race, but need not be,
+    /// is kept as it was captured.
+    fn find_races(&mut self) {
+        let mut of_memory: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.memory.list.len()];
+        for (node, used) in self.uses.iter().enumerate() {
+            let accesses = used.accesses.iter().enumerate();
+            accesses.for_each(|(at, access)| of_memory[access.memory].push((node, at)));
+        }
+        let mut possible = Vec::new();
+        let mut found: BTreeMap<(usize, usize), Finding> = BTreeMap::new();
+        for accesses in &of_memory {
+            for (nth, &(other, other_at)) in accesses.iter().enumerate() {
+                for &(one, at) in &accesses[..nth] {
+                    if one == other || self.nodes.are_ordered(one, other) {
+                        continue;
+                    }
+                    let (first, second) = (&self.uses[one].accesses[at], &self.uses[other].accesses[other_at]);
+                    let Some(race) = first.race_with(second) else { continue };
+                    let proved = race.proved;
+                    if !proved {
+                        possible.push((one, other));
+                    }
+                    let finding = Finding::Race {
+                        proved,
+                        first: self.found(one, first),
+                        second: self.found(other, second),
+                        addresses: race.addresses,
+                    };
+                    let known = found.entry((one, other)).or_insert_with(|| finding.clone());
+                    if proved && !known.is_proved() {
+                        *known = finding;
+                    }
+                }
+            }
+        }
+        for (one, other) in possible {
+            if found.get(&(one, other)).is_some_and(Finding::is_proved) {
+                continue;
+            }
+            let is_kernel = |&node: &usize| self.uses[node].launch.is_some();
+            for node in [other, one].into_iter().filter(is_kernel).take(1).collect::<Vec<_>>() {
+                self.uses[node].launch = None;
+                self.uses[node].kept =
+                    Some("it may access what an unordered node does, as far as is known".to_owned());
+            }
+        }
+        self.findings.extend(found.into_values());
+    }
+
+    /// Finds accesses of memory of alloc nodes that are not between the allocation and its free.
+    fn find_uses_after_free(&mut self) {
+        let mut found = Vec::new();
+        for (node, used) in self.uses.iter().enumerate() {
+            for access in &used.accesses {
+                let Some(memory) = self.memory.list[access.memory].nodes else { continue };
+                let accessed = || self.found(node, access);
+                let number = |node: usize| self.nodes.list[node].number;
+                if !self.nodes.is_before(memory.alloc, node) {
+                    found.push(Finding::BeforeAlloc { access: accessed(), allocated_by: number(memory.alloc) });
+                }
+                let Some(free) = memory.free else { continue };
+                if !self.nodes.is_before(node, free) {
+                    let proved = self.nodes.is_before(free, node);
+                    found.push(Finding::AfterFree { proved, access: accessed(), freed_by: number(free) });
+                }
+            }
+        }
+        self.findings.extend(found);
+    }
+
+    /// Notes the nodes that are kept.
+    fn note_kept(&mut self) {
+        for (node, used) in self.nodes.list.iter().zip(&self.uses) {
+            if let Some(reason) = &used.kept {
+                let (node, name, reason) = (node.number, node.name().to_owned(), reason.clone());
+                self.findings.push(Finding::Kept { node, name, reason });
+            }
+        }
+    }
+
+    pub fn found(&self, node: usize, access: &NodeAccess) -> FoundAccess {
+        FoundAccess::new(&self.nodes.list[node], access)
+    }
+}
+
+/// Two accesses that no path orders.
+struct Race {
+    proved: bool,
+    addresses: Range<u64>,
+}
+
+impl NodeAccess {
+    /// Returns the bytes of a conflict. `None` if there is none.
+    fn race_with(&self, other: &NodeAccess) -> Option<Race> {
+        let both = self.bytes.start.max(other.bytes.start)..self.bytes.end.min(other.bytes.end);
+        let commute = self.reduction.is_some() && self.reduction == other.reduction;
+        if both.is_empty() || commute || !(self.writes || other.writes) || self.is_apart_from(other) {
+            return None;
+        }
+        let proves = |writer: &NodeAccess, other: &NodeAccess| {
+            let [certain, _] = &other.certain;
+            writer.writes_all && certain.iter().any(|byte| writer.bytes.contains(byte))
+                || writer.certain[1].iter().any(|byte| certain.contains(byte))
+        };
+        Some(Race { proved: proves(self, other) || proves(other, self), addresses: both })
+    }
+
+    /// Returns true if the bytes of two accesses that conflict are proved to differ, although their hulls overlap.
+    fn is_apart_from(&self, other: &NodeAccess) -> bool {
+        let (Some((at, [reads, writes])), Some((other_at, [other_reads, other_writes]))) =
+            (&self.regions, &other.regions)
+        else {
+            return false;
+        };
+        let apart = |one: &Region, two: &Region| regions_are_disjoint((one, *at), (two, *other_at));
+        apart(writes, other_writes) && apart(writes, other_reads) && apart(reads, other_writes)
+    }
+}
+
+/// Returns the modules that kernels of each name are in.
+fn modules(nodes: &Nodes) -> BTreeMap<String, Vec<RawModule>> {
+    let mut modules: BTreeMap<String, Vec<RawModule>> = BTreeMap::new();
+    for node in &nodes.list {
+        let CapturedWork::Kernel(kernel) = &node.work else { continue };
+        let known = modules.entry(kernel.name.clone()).or_default();
+        if !known.contains(&kernel.module) {
+            known.push(kernel.module);
+        }
+    }
+    modules
+}
+
+struct NodeAnalysis<'t> {
+    driver: &'static Driver,
+    texts: &'t [&'static Text],
+    modules: BTreeMap<String, Vec<RawModule>>,
+    memory: MemoryMap,
+    footprints: Footprints,
+    findings: Vec<Finding>,
+}
+
+/// The end of a transfer, or the fill, of a node.
+fn exact(memory: MemoryId, bytes: Range<u64>, writes: bool, dense: bool) -> NodeAccess {
+    let certain = vec![bytes.start, bytes.end.saturating_sub(1)];
+    NodeAccess {
+        memory,
+        declared: bytes.clone(),
+        bytes,
+        reads: !writes,
+        writes,
+        reduction: None,
+        assumed: false,
+        writes_all: writes && dense,
+        reads_first: !writes,
+        certain: [certain.clone(), if writes { certain } else { Vec::new() }],
+        regions: None,
+        parameter: None,
+        sites: [None, None],
+    }
+}
+
+impl NodeAnalysis<'_> {
+    fn node(&mut self, node: &CapturedNode) -> Result<NodeUse> {
+        match &node.work {
+            CapturedWork::Kernel(kernel) => self.kernel(node, kernel),
+            CapturedWork::Copy(copy) => self.copy(node, copy),
+            CapturedWork::Fill(fill) => self.fill(node, fill),
+            CapturedWork::Kept(what) => Ok(NodeUse { kept: Some(format!("it is a {what}")), ..NodeUse::default() }),
+            CapturedWork::Alloc { .. } | CapturedWork::Free { .. } | CapturedWork::Empty => Ok(NodeUse::default()),
+        }
+    }
+
+    /// Returns a kernel that is kept, with the memory of other nodes whose addresses it is given.
+    fn kept(&self, kernel: &CapturedKernel, reason: impl Into<String>) -> NodeUse {
+        let values = kernel.parameters.iter().flat_map(|(_, values)| values);
+        let words = values.flat_map(|value| value.chunks_exact(8));
+        let words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
+        let mut touched: Vec<MemoryId> = words
+            .filter_map(|word| self.memory.known(word))
+            .filter(|&memory| self.memory.list[memory].nodes.is_some())
+            .collect();
+        touched.sort_unstable();
+        touched.dedup();
+        NodeUse { kept: Some(reason.into()), touched, ..NodeUse::default() }
+    }
+
+    fn kernel(&mut self, node: &CapturedNode, kernel: &CapturedKernel) -> Result<NodeUse> {
+        let Some((sizes, values)) = &kernel.parameters else {
+            return Ok(self.kept(kernel, "its parameters cannot be read"));
+        };
+        let mut with = self.texts.iter().filter(|text| text.has(&kernel.name));
+        let Some(text) = with.next() else {
+            return Ok(self.kept(kernel, "its PTX is not given"));
+        };
+        if with.next().is_some() {
+            return Ok(self.kept(kernel, "two texts have a kernel of its name"));
+        }
+        if self.modules.get(&kernel.name).is_some_and(|modules| modules.len() > 1) {
+            return Ok(self.kept(kernel, "two modules have a kernel of its name"));
+        }
+        let Some(text) = text.kernel(&kernel.name) else {
+            return Ok(self.kept(kernel, "its PTX is not given"));
+        };
+        if let Some(difference) = text.differs_from(sizes) {
+            let fault = LiftFault::OtherKernel { kernel: kernel.name.clone(), difference };
+            return Err(Error::Lift(Box::new(fault)));
+        }
+        if let Some(reason) = text.opaque.as_deref().or(kernel.special) {
+            return Ok(self.kept(kernel, reason));
+        }
+        let footprints = self.footprints.of(&text, kernel, values);
+        let mut kinds = Vec::with_capacity(values.len());
+        let (mut accesses, mut reason) = (Vec::new(), None);
+        let mut footprints = footprints.iter();
+        for (at, value) in values.iter().enumerate() {
+            let footprint = footprints.next_if_pointer(text.parameters[at].is_pointer);
+            let Some(footprint) = footprint else {
+                kinds.push(ParameterKind::Value);
+                continue;
+            };
+            let (reads, writes) = (!footprint.reads.is_nothing(), !footprint.writes.is_nothing());
+            kinds.push(text.kind(at, reads, writes));
+            if !(reads || writes) {
+                continue;
+            }
+            let pointer = <[u8; 8]>::try_from(value.as_slice()).map_or(0, u64::from_ne_bytes);
+            match self.access(node, &text, at, pointer, footprint)? {
+                Ok(access) => accesses.push(access),
+                Err(why) => reason = reason.or(Some(why)),
+            }
+        }
+        let kernel_of = text.declaration(&kinds);
+        let buffers = kernel_of.params.iter().filter(|param| !param.is_scalar());
+        for (access, param) in accesses.iter_mut().zip(buffers) {
+            if let AtomicUpdates::Reduction(operation) = param.updates {
+                access.reduction = Some(operation);
+            }
+        }
+        match reason {
+            Some(reason) => Ok(NodeUse { accesses, ..self.kept(kernel, reason) }),
+            None => {
+                let launch = Some(LiftedKernel { text, kernel: kernel_of });
+                Ok(NodeUse { accesses, launch, ..NodeUse::default() })
+            }
+        }
+    }
+
+    /// Returns the access through a pointer, or the reason that the launch is kept.
+    fn access(
+        &mut self,
+        node: &CapturedNode,
+        text: &KernelText,
+        at: usize,
+        pointer: u64,
+        footprint: &Footprint,
+    ) -> Result<std::result::Result<NodeAccess, String>> {
+        let offset = |offset: i128| {
+            u64::try_from(i128::from(pointer).saturating_add(offset).max(0)).unwrap_or(u64::MAX)
+        };
+        let hulls = [&footprint.reads, &footprint.writes].into_iter().filter_map(|reach| match *reach {
+            Reach::Bytes(first, end) => Some((first, end)),
+            _ => None,
+        });
+        let hull = hulls.reduce(|(first, end), (other, other_end)| (first.min(other), end.max(other_end)));
+        let assumed = [&footprint.reads, &footprint.writes].into_iter().find_map(|reach| match reach {
+            Reach::Unknown(why) => Some(why.clone()),
+            _ => None,
+        });
+        let (first, end) = hull.map_or((pointer, pointer.saturating_add(1)), |(first, end)| (offset(first), offset(end)));
+        let certain = footprint.certain.clone().map(|list| list.into_iter().map(offset).collect::<Vec<u64>>());
+        let parameter = &text.parameters[at];
+        let memory = match self.memory.place(pointer, end)? {
+            Place::In(memory) => memory,
+            place => {
+                let (number, kernel, name) = (node.number, node.name().to_owned(), parameter.name.to_owned());
+                if place == Place::Host {
+                    return Ok(Err(format!("`{name}` is in memory of the host")));
+                }
+                let certain = certain.iter().any(|list| !list.is_empty());
+                let finding =
+                    Finding::Dangling { node: number, kernel, parameter: name.clone(), address: pointer, certain };
+                self.findings.push(finding);
+                return Ok(Err(format!("`{name}` is in no live allocation")));
+            }
+        };
+        let all = self.memory.list[memory].addresses.clone();
+        let bytes = if assumed.is_some() { all.clone() } else { first..end };
+        if bytes.start < all.start || bytes.end > all.end {
+            let outside = |byte: &&u64| !all.contains(byte);
+            let certain = certain.iter().flatten().any(|byte| outside(&byte));
+            self.findings.push(Finding::Outside {
+                node: node.number,
+                kernel: node.name().to_owned(),
+                parameter: parameter.name.to_owned(),
+                addresses: bytes,
+                allocation: all,
+                certain,
+            });
+            return Ok(Err(format!("`{}` reaches beyond its allocation", parameter.name)));
+        }
+        let declared = pointer..bytes.end.max(pointer.saturating_add(1));
+        Ok(Ok(NodeAccess {
+            memory,
+            reads: !footprint.reads.is_nothing(),
+            writes: !footprint.writes.is_nothing(),
+            reduction: None,
+            assumed: assumed.is_some(),
+            writes_all: footprint.writes_all && assumed.is_none(),
+            reads_first: parameter.reads_first && !certain[0].is_empty(),
+            certain,
+            regions: assumed.is_none().then(|| (pointer, footprint.regions.clone())),
+            parameter: Some(at),
+            sites: parameter.sites.clone(),
+            bytes,
+            declared,
+        }))
+    }
+
+    fn copy(&mut self, node: &CapturedNode, copy: &Memcpy) -> Result<NodeUse> {
+        let is_line = copy.rows == 1 && copy.planes == 1;
+        let mut used = NodeUse { kept: (!is_line).then(|| "it copies rows".to_owned()), ..NodeUse::default() };
+        for ((end, pitch), writes) in [copy.from, copy.to].into_iter().zip(copy.pitches).zip([false, true]) {
+            let lines = copy.rows.saturating_sub(1) + copy.planes.saturating_sub(1).saturating_mul(pitch.height);
+            let length = lines.saturating_mul(pitch.bytes).saturating_add(copy.bytes);
+            match end {
+                CopyEnd::Device(address) => {
+                    let addresses = address..address.saturating_add(length);
+                    self.transferred(node, &mut used, addresses, writes, is_line)?;
+                }
+                CopyEnd::Host(address) => {
+                    if self.driver.device_of(address)? == PointerPlace::Unknown {
+                        let (node, writes) = (node.number, writes);
+                        self.findings.push(Finding::HostMemory { node, writes, address });
+                    }
+                    used.kept.get_or_insert_with(|| "it copies to or from memory of the host".to_owned());
+                }
+            }
+        }
+        let overlaps = match &used.accesses[..] {
+            [from, to] => from.bytes.start < to.bytes.end && to.bytes.start < from.bytes.end,
+            _ => false,
+        };
+        if overlaps {
+            used.kept.get_or_insert_with(|| "its source and its destination overlap".to_owned());
+        }
+        Ok(used)
+    }
+
+    fn fill(&mut self, node: &CapturedNode, fill: &Memset) -> Result<NodeUse> {
+        let row = fill.width.saturating_mul(fill.element.into());
+        let length = fill.pitch.saturating_mul(fill.rows.saturating_sub(1)).saturating_add(row);
+        let bytes = pattern(fill.value.into(), fill.element).to_ne_bytes();
+        let kept = if fill.rows > 1 {
+            Some("it fills rows".to_owned())
+        } else {
+            bytes.iter().any(|byte| *byte != bytes[0]).then(|| "its bytes differ".to_owned())
+        };
+        let mut used = NodeUse { kept, ..NodeUse::default() };
+        let addresses = fill.target..fill.target.saturating_add(length);
+        self.transferred(node, &mut used, addresses, true, fill.rows == 1)?;
+        Ok(used)
+    }
+
+    /// Adds the access of one end of a copy, or of a fill.
+    fn transferred(
+        &mut self,
+        node: &CapturedNode,
+        used: &mut NodeUse,
+        addresses: Range<u64>,
+        writes: bool,
+        dense: bool,
+    ) -> Result<()> {
+        match self.memory.place(addresses.start, addresses.end)? {
+            Place::In(memory) if addresses.end <= self.memory.list[memory].addresses.end => {
+                used.accesses.push(exact(memory, addresses, writes, dense));
+            }
+            Place::In(memory) => {
+                let allocation = self.memory.list[memory].addresses.clone();
+                self.findings.push(Finding::Outside {
+                    node: node.number,
+                    kernel: node.name().to_owned(),
+                    parameter: String::new(),
+                    addresses,
+                    allocation,
+                    certain: true,
+                });
+                used.kept.get_or_insert_with(|| "it reaches beyond an allocation".to_owned());
+            }
+            Place::Host => {
+                used.kept.get_or_insert_with(|| "it uses memory of the host".to_owned());
+            }
+            Place::Nowhere => {
+                self.findings.push(Finding::Dangling {
+                    node: node.number,
+                    kernel: node.name().to_owned(),
+                    parameter: String::new(),
+                    address: addresses.start,
+                    certain: true,
+                });
+                used.kept.get_or_insert_with(|| "it uses no live allocation".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An iterator over the footprints of pointers, beside one over all parameters.
+trait NextIfPointer<'f> {
+    /// Returns the next footprint if the parameter is a pointer.
+    fn next_if_pointer(&mut self, is_pointer: bool) -> Option<&'f Footprint>;
+}
+
+impl<'f> NextIfPointer<'f> for std::slice::Iter<'f, Footprint> {
+    fn next_if_pointer(&mut self, is_pointer: bool) -> Option<&'f Footprint> {
+        if is_pointer { self.next() } else { None }
+    }
+}

@@ -1,0 +1,118 @@
+//! Lifts graphs of other code: from a captured graph and the PTX of its kernels to findings and a graph of ours.
+//!
+//! - `captured`: the graph; `nodes`: its nodes and their order; `memory`: the allocations that it uses;
+//! - `texts`: the PTX, and what each kernel does with its parameters; `footprints`: the bytes that a launch accesses;
+//! - `analysis`: what each node accesses, and races; `written`: reads of memory that nothing wrote; `findings`: both for
+//!   users;
+//! - `graph`: the statements, through the builder; `kept`: nodes that are kept as they were captured.
+
+// `lift` is unsafe: nothing can check the addresses that a graph has captured.
+#![allow(unsafe_code)]
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::builder::Args;
+use crate::context;
+use crate::error::{Error, LiftFault, Result};
+use crate::exec::Graph;
+
+mod analysis;
+mod captured;
+mod findings;
+mod footprints;
+mod graph;
+mod kept;
+mod memory;
+mod nodes;
+mod texts;
+mod written;
+
+use analysis::Analysed;
+pub use captured::Captured;
+use captured::CapturedGraph;
+pub use findings::{Finding, Findings, FoundAccess};
+pub(crate) use kept::KeptNode;
+use nodes::Nodes;
+
+/// A captured graph that was lifted: what was found in it, and the graph that is made of it.
+pub struct Lifted {
+    ctx: Arc<CudaContext>,
+    captured: Arc<CapturedGraph>,
+    analysed: Analysed,
+    /// True for each allocation of a node that the graph may place.
+    placed: Vec<bool>,
+    findings: Findings,
+}
+
+/// Lifts a captured graph: reads its nodes from the driver, and what its kernels do from their PTX.
+///
+/// Each kernel node whose PTX is given becomes a launch whose declaration is inferred: which bytes it reads and writes
+/// through each pointer, for its own grid and values. The captured order is the program, and the lifted graph keeps only
+/// the order that these accesses need. Nodes that cannot be described so are kept as they were captured, in the order in
+/// which they were captured: [`Finding::Kept`] says why.
+///
+/// # Complexity
+///
+/// The square of the number of nodes in bits, and of the accesses of each allocation.
+///
+/// # Safety
+///
+/// You guarantee that
+///
+/// - the addresses in the graph are those of live memory as long as the result and its execs are used, that nothing but
+///   the execs uses this memory meanwhile, and that the context is that of the graph;
+/// - `ptx` is the PTX of the modules that the kernels were launched from, and no code has changed their variables;
+/// - each kernel accesses only the allocations that its pointer parameters are in, and kernels that are kept get the
+///   addresses of memory that nodes allocate as parameters, not from memory.
+///
+/// # Errors
+///
+/// A text that is no PTX, or is that of another kernel of the same name; a node that cannot be read; a failure of the
+/// driver.
+pub unsafe fn lift<R>(ctx: &Arc<CudaContext>, captured: &Captured<R>, ptx: &[&str]) -> Result<Lifted> {
+    let captured = captured.shared.clone();
+    context::enter(captured.driver, ctx)?;
+    let texts = ptx.iter().enumerate().map(|(at, text)| texts::text(at, text)).collect::<Result<Vec<_>>>()?;
+    let nodes = Nodes::read(ctx, &captured)?;
+    if nodes.list.is_empty() {
+        return Err(Error::Lift(Box::new(LiftFault::Empty)));
+    }
+    let mut analysed = Analysed::new(captured.driver, nodes, &texts)?;
+    let placed = analysed.find_unwritten();
+    analysed.find_overwritten();
+    let mut list = std::mem::take(&mut analysed.findings);
+    list.sort_by_key(Finding::is_kept);
+    Ok(Lifted { ctx: ctx.clone(), captured, analysed, placed, findings: Findings { list } })
+}
+
+impl Lifted {
+    /// Returns what was found in the captured graph.
+    pub fn findings(&self) -> &Findings {
+        &self.findings
+    }
+
+    /// Returns the number of nodes of the captured graph.
+    pub fn nodes(&self) -> usize {
+        self.analysed.nodes.list.len()
+    }
+
+    /// Builds the graph: with the same results as the captured one, where that has no race. Memory that nodes allocate
+    /// and free becomes temporaries; allocations that leave the graph are its outputs, in the order of their nodes.
+    ///
+    /// # Errors
+    ///
+    /// Memory that is used before it is allocated, after it is freed, or that is not there; the errors of
+    /// [`Builder::build`](crate::builder::Builder::build).
+    pub fn graph(&self) -> Result<Graph<Args<'static>>> {
+        graph::graph(self)
+    }
+}
+
+impl fmt::Debug for Lifted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lifted").field("nodes", &self.nodes()).field("findings", &self.findings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,244 @@
+//! Reads the nodes of a captured graph, and their order.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+use cuweave_core::index::narrow;
+
+use crate::context;
+use crate::cuda::{
+    CapturedKind, Driver, Function, KernelLaunch, KernelNode, Memcpy, Memset, Node, RawGraph, RawModule,
+};
+use crate::error::{Error, LiftFault, Result};
+
+use super::captured::CapturedGraph;
+
+/// The nodes of a graph in an order that its edges allow: by their numbers in the graph wherever possible.
+pub(super) struct Nodes {
+    pub list: Vec<CapturedNode>,
+    /// For each node a bit for each node before it.
+    before: Vec<Vec<u64>>,
+}
+
+/// A node.
+pub(super) struct CapturedNode {
+    pub node: Node,
+    /// Its number in the graph.
+    pub number: usize,
+    pub work: CapturedWork,
+    /// The nodes from which edges lead to it, by their places in the list.
+    pub after: Vec<usize>,
+}
+
+/// The work of a node.
+pub(super) enum CapturedWork {
+    Kernel(Box<CapturedKernel>),
+    Copy(Memcpy),
+    Fill(Memset),
+    Alloc { address: u64, bytes: u64 },
+    Free { address: u64 },
+    Empty,
+    /// Work that is kept as it is, by its name.
+    Kept(&'static str),
+}
+
+/// A kernel node.
+pub(super) struct CapturedKernel {
+    pub name: String,
+    pub module: RawModule,
+    pub launch: KernelLaunch,
+    /// The sizes and the bytes of the parameters. `None` if the driver cannot tell them.
+    pub parameters: Option<(Vec<u64>, Vec<Vec<u8>>)>,
+    /// The reason that a launch of ours would differ from the node.
+    pub special: Option<&'static str>,
+}
+
+/// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`.
+const CARVEOUT: u32 = 9;
+
+impl Nodes {
+    /// Reads a graph.
+    ///
+    /// # Complexity
+    ///
+    /// The square of the number of nodes, in bits.
+    ///
+    /// # Errors
+    ///
+    /// A node of a kind that cannot be lifted; a failure of the driver.
+    pub fn read(ctx: &Arc<CudaContext>, captured: &CapturedGraph) -> Result<Nodes> {
+        let (driver, graph) = (captured.driver, captured.graph);
+        context::enter(driver, ctx)?;
+        let handles = driver.graph_nodes(graph, driver.node_count(graph)?)?;
+        let numbers: BTreeMap<Node, usize> = handles.iter().enumerate().map(|(at, &node)| (node, at)).collect();
+        let mut after: Vec<Vec<usize>> = Vec::with_capacity(handles.len());
+        for &node in &handles {
+            let before = driver.dependencies(node)?;
+            let known = before.into_iter().filter_map(|(before, _)| numbers.get(&before).copied());
+            after.push(known.collect());
+        }
+        let order = in_order(&after);
+        let mut places = vec![0; handles.len()];
+        order.iter().enumerate().for_each(|(place, &number)| places[number] = place);
+        let mut reader = NodeReader { driver, plain: BTreeMap::new() };
+        let mut list = Vec::with_capacity(handles.len());
+        for number in order {
+            let node = handles[number];
+            let work = reader.work(number, node)?;
+            let after = after[number].iter().map(|&before| places[before]).collect();
+            list.push(CapturedNode { node, number, work, after });
+        }
+        let before = reachable(&list);
+        Ok(Nodes { list, before })
+    }
+
+    /// Returns true if edges lead from one node to another.
+    pub fn is_before(&self, one: usize, other: usize) -> bool {
+        self.before[other].get(one / 64).is_some_and(|bits| bits >> (one % 64) & 1 == 1)
+    }
+
+    /// Returns true if one of two nodes comes before the other.
+    pub fn are_ordered(&self, one: usize, other: usize) -> bool {
+        self.is_before(one, other) || self.is_before(other, one)
+    }
+}
+
+/// Returns the numbers of nodes in a topological order, the smallest first wherever possible.
+fn in_order(after: &[Vec<usize>]) -> Vec<usize> {
+    let mut successors: Vec<Vec<usize>> = vec![Vec::new(); after.len()];
+    let mut missing: Vec<usize> = after.iter().map(Vec::len).collect();
+    for (node, before) in after.iter().enumerate() {
+        before.iter().for_each(|&before| successors[before].push(node));
+    }
+    let ready = missing.iter().enumerate().filter(|(_, missing)| **missing == 0);
+    let mut ready: std::collections::BTreeSet<usize> = ready.map(|(node, _)| node).collect();
+    let mut order = Vec::with_capacity(after.len());
+    while let Some(node) = ready.pop_first() {
+        order.push(node);
+        for &next in &successors[node] {
+            missing[next] -= 1;
+            if missing[next] == 0 {
+                ready.insert(next);
+            }
+        }
+    }
+    order
+}
+
+/// Returns for each node a bit for each node before it.
+fn reachable(list: &[CapturedNode]) -> Vec<Vec<u64>> {
+    let words = list.len().div_ceil(64);
+    let mut before: Vec<Vec<u64>> = Vec::with_capacity(list.len());
+    for node in list {
+        let mut row = vec![0_u64; words];
+        for &from in &node.after {
+            row.iter_mut().zip(&before[from]).for_each(|(all, of)| *all |= of);
+            row[from / 64] |= 1 << (from % 64);
+        }
+        before.push(row);
+    }
+    before
+}
+
+struct NodeReader {
+    driver: &'static Driver,
+    /// The attributes of a node that launches a function without any.
+    plain: BTreeMap<Function, Vec<Option<[u64; 8]>>>,
+}
+
+impl NodeReader {
+    fn work(&mut self, number: usize, node: Node) -> Result<CapturedWork> {
+        let driver = self.driver;
+        Ok(match driver.captured_kind(node)? {
+            CapturedKind::Kernel => CapturedWork::Kernel(Box::new(self.kernel(node)?)),
+            CapturedKind::Copy => CapturedWork::Copy(driver.copy_of(node)?),
+            CapturedKind::Fill => CapturedWork::Fill(driver.fill_of(node)?),
+            CapturedKind::Alloc => {
+                let (address, bytes) = driver.allocated_by(node)?;
+                CapturedWork::Alloc { address, bytes }
+            }
+            CapturedKind::Free => CapturedWork::Free { address: driver.freed_by(node)? },
+            CapturedKind::Empty => CapturedWork::Empty,
+            CapturedKind::Host => CapturedWork::Kept("host function"),
+            CapturedKind::Graph => CapturedWork::Kept("child graph"),
+            CapturedKind::EventWait => CapturedWork::Kept("wait for an event"),
+            CapturedKind::EventRecord => CapturedWork::Kept("record of an event"),
+            CapturedKind::Conditional => {
+                return Err(Error::Lift(Box::new(LiftFault::Conditional { node: number })));
+            }
+            CapturedKind::Other(kind) => {
+                return Err(Error::Lift(Box::new(LiftFault::Unsupported { node: number, kind })));
+            }
+        })
+    }
+
+    fn kernel(&mut self, node: Node) -> Result<CapturedKernel> {
+        let driver = self.driver;
+        let function = driver.function_of(node)?;
+        let sizes = driver.parameter_sizes(function)?;
+        let narrow_sizes: Vec<u32> =
+            sizes.iter().flatten().map(|&bytes| narrow(usize::try_from(bytes).unwrap_or(usize::MAX))).collect();
+        let KernelNode { kernel_launch, parameters } = driver.kernel_of(node, &narrow_sizes)?;
+        let known = sizes.filter(|sizes| sizes.len() == parameters.len());
+        let attributes = driver.kernel_attributes(node)?;
+        let special = if attributes != self.plain(function, &kernel_launch, &narrow_sizes)? {
+            Some("the node has attributes")
+        } else if !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)) {
+            Some("its function has a carveout of shared memory")
+        } else {
+            None
+        };
+        Ok(CapturedKernel {
+            name: driver.function_name(function)?,
+            module: driver.module_of(function)?,
+            launch: KernelLaunch { function, ..kernel_launch },
+            parameters: known.map(|sizes| (sizes, parameters)),
+            special,
+        })
+    }
+
+    /// Returns the attributes of a node that launches a function without any.
+    fn plain(
+        &mut self,
+        function: Function,
+        launch: &KernelLaunch,
+        sizes: &[u32],
+    ) -> Result<Vec<Option<[u64; 8]>>> {
+        if let Some(known) = self.plain.get(&function) {
+            return Ok(known.clone());
+        }
+        let driver = self.driver;
+        let graph = driver.create_graph()?;
+        let found = plain_attributes(driver, graph, &KernelLaunch { function, ..*launch }, sizes);
+        driver.destroy_graph(graph)?;
+        let found = found?;
+        self.plain.insert(function, found.clone());
+        Ok(found)
+    }
+}
+
+fn plain_attributes(
+    driver: &'static Driver,
+    graph: RawGraph,
+    launch: &KernelLaunch,
+    sizes: &[u32],
+) -> Result<Vec<Option<[u64; 8]>>> {
+    let node = driver.add_unvalued_kernel(graph, launch, sizes)?;
+    Ok(driver.kernel_attributes(node)?)
+}
+
+impl CapturedNode {
+    /// Returns the name of its work.
+    pub fn name(&self) -> &str {
+        match &self.work {
+            CapturedWork::Kernel(kernel) => &kernel.name,
+            CapturedWork::Copy(_) => "copy",
+            CapturedWork::Fill(_) => "fill",
+            CapturedWork::Alloc { .. } => "alloc",
+            CapturedWork::Free { .. } => "free",
+            CapturedWork::Empty => "empty",
+            CapturedWork::Kept(name) => name,
+        }
+    }
+}
