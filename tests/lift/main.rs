@@ -2,6 +2,7 @@
 //! wrong in them.
 
 mod library;
+mod random;
 
 use std::sync::Arc;
 

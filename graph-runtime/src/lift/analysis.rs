@@ -51,6 +51,8 @@ pub(super) struct NodeAccess {
     pub assumed: bool,
     /// True if all of the bytes are written.
     pub writes_all: bool,
+    /// True if all of the bytes are read or written.
+    pub touches_all: bool,
     /// True if it certainly reads what the bytes held before.
     pub reads_first: bool,
     /// Addresses that are certainly accessed, and that are certainly written.
@@ -195,7 +197,7 @@ impl NodeAccess {
         }
         let proves = |writer: &NodeAccess, other: &NodeAccess| {
             let [certain, _] = &other.certain;
-            writer.writes_all && certain.iter().any(|byte| writer.bytes.contains(byte))
+            writer.writes_all && (other.touches_all || certain.iter().any(|byte| writer.bytes.contains(byte)))
                 || writer.certain[1].iter().any(|byte| certain.contains(byte))
         };
         Some(Race { proved: proves(self, other) || proves(other, self), addresses: both })
@@ -247,6 +249,7 @@ fn exact(memory: MemoryId, bytes: Range<u64>, writes: bool, dense: bool) -> Node
         reduction: None,
         assumed: false,
         writes_all: writes && dense,
+        touches_all: dense,
         reads_first: !writes,
         certain: [certain.clone(), if writes { certain } else { Vec::new() }],
         regions: None,
@@ -402,6 +405,7 @@ impl NodeAnalysis<'_> {
             reduction: None,
             assumed: assumed.is_some(),
             writes_all: footprint.writes_all && assumed.is_none(),
+            touches_all: footprint.touches_all && assumed.is_none() && first == pointer,
             reads_first: parameter.reads_first && !certain[0].is_empty(),
             certain,
             regions: assumed.is_none().then(|| (pointer, footprint.regions.clone())),

@@ -18,6 +18,8 @@ pub(super) struct Footprint {
     pub writes: Reach,
     /// True if each byte of `writes` is written.
     pub writes_all: bool,
+    /// True if each byte from the pointer to the end of both is read or written.
+    pub touches_all: bool,
     /// Offsets of bytes that are certainly accessed, and of bytes that are certainly written.
     pub certain: [Vec<i128>; 2],
     /// What is read and what is written.
@@ -75,10 +77,17 @@ pub(super) fn footprints(
     let stores: Vec<Option<usize>> = followed
         .map(|parameter| text.stores.parameters.iter().position(|followed| followed.parameter == parameter))
         .collect();
-    let mut extents = vec![Extent { elements: 0, size: 1, dense: true }; text.stores.parameters.len()];
+    let extent = |end: i128| Extent { elements: u64::try_from(end).unwrap_or(0), size: 1, dense: true };
+    let mut touched = vec![extent(0); regions.len()];
+    for (pointer, both) in reaches.chunks(2).enumerate() {
+        let ends = both.iter().map(|reach| if let Reach::Bytes(_, end) = *reach { end } else { 0 });
+        touched[2 * pointer] = extent(ends.max().unwrap_or(0));
+    }
+    let touched = text.accesses.verdicts(&launch, &touched);
+    let mut extents = vec![extent(0); text.stores.parameters.len()];
     for (pointer, nth) in stores.iter().enumerate() {
         if let (Some(nth), Some(&Reach::Bytes(0, end))) = (nth, reaches.get(2 * pointer + 1)) {
-            extents[*nth].elements = u64::try_from(end).unwrap_or(0);
+            extents[*nth] = extent(end);
         }
     }
     let verdicts = text.stores.verdicts(&launch, &extents);
@@ -87,6 +96,7 @@ pub(super) fn footprints(
         let verdict = nth.and_then(|nth| verdicts.get(nth));
         Footprint {
             writes_all: whole && verdict == Some(&Verdict::Covered),
+            touches_all: touched.get(at) == Some(&Verdict::Covered),
             // A run that follows what certainly happens does not tell loads from stores.
             certain: [ends(spans.get(at)), ends(nth.and_then(|nth| stored.get(nth)))],
             regions: [regions[at].clone(), regions[at + 1].clone()],
