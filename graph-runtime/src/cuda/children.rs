@@ -25,6 +25,10 @@ const ATTRIBUTES: [u32; 10] = [1, 2, 5, 8, 9, 10, 11, 13, 14, 16];
 static UNKNOWN_ATTRIBUTES: AtomicU32 = AtomicU32::new(0);
 /// The last major compute capability on which updates of kernels in clusters took effect.
 const LAST_REPLACING_CLUSTERS: u32 = 9;
+/// `CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE`.
+const CLUSTER_SCHEDULING: u32 = 5;
+/// `CU_LAUNCH_ATTRIBUTE_PRIORITY`.
+const PRIORITY: u32 = 8;
 /// `CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION`.
 const CLUSTER_DIMENSION: u32 = 4;
 /// `CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET`, and `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_*`.
@@ -147,11 +151,17 @@ impl Driver {
         Ok(params.function)
     }
 
-    /// Returns all attributes of a kernel node that this module knows, the cluster dimension first.
+    /// Returns the attributes of a kernel node on which its results may depend: but its priority, and the scheduling
+    /// policy of clusters, which captures set for kernels without clusters, too.
     pub fn kernel_attributes(&self, node: Node) -> Outcome<Vec<Option<[u64; 8]>>> {
-        let mut all = self.attributes_of(node, &[CLUSTER_DIMENSION])?;
-        all.extend(self.attributes_of(node, &ATTRIBUTES)?);
-        Ok(all)
+        let numbers = std::iter::once(CLUSTER_DIMENSION).chain(ATTRIBUTES);
+        let numbers: Vec<u32> = numbers.filter(|number| ![CLUSTER_SCHEDULING, PRIORITY].contains(number)).collect();
+        self.attributes_of(node, &numbers)
+    }
+
+    /// Returns the priority of a kernel node.
+    pub fn priority_of(&self, node: Node) -> Outcome<Option<[u64; 8]>> {
+        Ok(self.attributes_of(node, &[PRIORITY])?.pop().flatten())
     }
 
     /// Returns attributes of a kernel node.

@@ -81,7 +81,7 @@ impl Nodes {
         let order = in_order(&after);
         let mut places = vec![0; handles.len()];
         order.iter().enumerate().for_each(|(place, &number)| places[number] = place);
-        let mut reader = NodeReader { driver, plain: BTreeMap::new() };
+        let mut reader = NodeReader { driver, plain: BTreeMap::new(), priority: None };
         let mut list = Vec::with_capacity(handles.len());
         for number in order {
             let node = handles[number];
@@ -145,6 +145,8 @@ struct NodeReader {
     driver: &'static Driver,
     /// The attributes of a node that launches a function without any.
     plain: BTreeMap<Function, Vec<Option<[u64; 8]>>>,
+    /// The priority of the first kernel node.
+    priority: Option<Option<[u64; 8]>>,
 }
 
 impl NodeReader {
@@ -184,6 +186,8 @@ impl NodeReader {
         let attributes = driver.kernel_attributes(node)?;
         let special = if attributes != self.plain(function, &kernel_launch, &narrow_sizes)? {
             Some("the node has attributes")
+        } else if *self.priority.get_or_insert(driver.priority_of(node)?) != driver.priority_of(node)? {
+            Some("the node has another priority than others")
         } else if !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)) {
             Some("its function has a carveout of shared memory")
         } else {

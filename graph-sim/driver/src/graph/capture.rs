@@ -89,6 +89,11 @@ fn are_streams_joined(state: &State, capture: &Capture, stream: u64) -> bool {
         .all(|(node, _)| seen.contains(node) || capture.manual_dependencies.contains(node))
 }
 
+/// `CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE`.
+const CLUSTER_SCHEDULING: u32 = 5;
+/// `CU_CLUSTER_SCHEDULING_POLICY_SPREAD`.
+const SPREAD: u64 = 1;
+
 /// Adds an operation to the graph of a stream's capture. Returns false if the stream is not captured.
 pub fn capture(state: &mut State, stream: u64, op: &Operation) -> Result<bool> {
     let Some(capture) = state.captures.of_stream(stream) else { return Ok(false) };
@@ -114,6 +119,8 @@ pub fn capture(state: &mut State, stream: u64, op: &Operation) -> Result<bool> {
                     }
                 }
             }
+            // As driver 580.159 does on an H200, also for kernels without clusters.
+            launch.attributes.entry(CLUSTER_SCHEDULING).or_insert([SPREAD, 0, 0, 0, 0, 0, 0, 0]);
             edit::add_node(state, graph, dependencies, Operation::Kernel(launch))?
         }
         // The graph may later be launched in a stream of another context.
