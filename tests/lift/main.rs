@@ -5,13 +5,14 @@ mod library;
 mod random;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use cudarc::driver::{CudaSlice, CudaStream};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, PushKernelArg, sys};
 use cuweave::error::LiftFault;
 use cuweave::{Captured, Error, Finding, Lifted};
-use cuweave_testkit::device::{ExclusiveDevice, alone, ramp};
+use cuweave_testkit::device::{ExclusiveDevice, alone, pinned, ramp};
 
-use library::{Kernels, PTX};
+use library::{Kernels, PTX, threads};
 
 const N: usize = 300;
 const COUNT: u32 = 300;
@@ -246,4 +247,170 @@ fn wrong_texts_are_refused() {
     assert!(refused.to_string().starts_with("text 0 is no PTX"), "{refused}");
     let refused = Captured::of(&device.ctx.default_stream(), || ()).expect_err("the default stream");
     assert!(refused.to_string().starts_with("the legacy default stream cannot capture"), "{refused}");
+}
+
+#[test]
+fn what_is_not_a_launch_is_kept() {
+    let device = untracked();
+    let kernels = Kernels::new(&device.ctx);
+    let (mut x, mut y) = (device.zeros::<f32>(N), device.zeros::<f32>(N));
+    let (mut pinned, stream) = (pinned(&device.ctx, &[1.5_f32; N]), &device.stream);
+    let called = Arc::new(AtomicU32::new(0));
+    let pageable: Vec<f32> = vec![2.5; N];
+    let captured = Captured::of(stream, || {
+        stream.memcpy_htod(&pinned, &mut x).expect("a copy");
+        kernels.scale(stream, &mut x, 2.0, COUNT);
+        let seen = called.clone();
+        unsafe { call_host(stream, seen) };
+        stream.memcpy_htod(&pageable, &mut y).expect("a copy");
+        kernels.axpy(stream, 1.0, &x, &mut y, COUNT);
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    let kept: Vec<&str> = lifted
+        .findings()
+        .list()
+        .iter()
+        .filter_map(|finding| match finding {
+            Finding::Kept { name, .. } => Some(&**name),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kept, ["copy", "host function", "copy"], "{}", lifted.findings());
+    let found = faults(&lifted);
+    assert!(found[0].starts_with("host memory: node 3 (`copy`) reads pageable host memory"), "{found:?}");
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+    for launches in 1..=3 {
+        pinned.as_mut_slice().expect("no copy runs").fill(launches as f32);
+        drop(exec.launch(stream).expect("it launches"));
+        assert_eq!(device.download(&y), vec![2.0 * launches as f32 + 2.5; N]);
+        assert_eq!(called.load(Ordering::Relaxed), launches);
+    }
+    drop(exec);
+    device.nothing_reported();
+}
+
+/// Enqueues a call of a host function that counts.
+unsafe fn call_host(stream: &CudaStream, count: Arc<AtomicU32>) {
+    unsafe extern "C" fn add(data: *mut std::ffi::c_void) {
+        unsafe { &*data.cast::<AtomicU32>() }.fetch_add(1, Ordering::Relaxed);
+    }
+    // Leaked: the graph may run as long as the test.
+    let data = Arc::into_raw(count).cast_mut().cast();
+    let done = unsafe { sys::cuLaunchHostFunc(stream.cu_stream(), Some(add), data) };
+    done.result().expect("a host function");
+}
+
+#[test]
+fn a_launch_whose_parameters_overlap_is_kept() {
+    let device = untracked();
+    let kernels = Kernels::new(&device.ctx);
+    let mut y = device.upload(&ramp(N));
+    let captured = Captured::of(&device.stream, || {
+        kernels.scale(&device.stream, &mut y, 2.0, COUNT);
+        let (f, address) = (kernels.function("axpy"), address(&device, &y));
+        let launch = |stream: &CudaStream| unsafe {
+            let mut launch = stream.launch_builder(&f);
+            launch.arg(&3.0_f32).arg(&address).arg(&address).arg(&COUNT).launch(threads(COUNT)).map(drop)
+        };
+        launch(&device.stream).expect("axpy");
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    let text = lifted.findings().to_string();
+    assert_eq!(text, "kept as captured: node 1 (`axpy`): two of its parameters overlap");
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    drop(exec.launch(&device.stream).expect("it launches"));
+    let wanted: Vec<f32> = ramp(N).iter().map(|x| 8.0 * x).collect();
+    assert_eq!(device.download(&y), wanted);
+    drop(exec);
+    device.nothing_reported();
+}
+
+fn address(device: &ExclusiveDevice, slice: &CudaSlice<f32>) -> u64 {
+    slice.device_ptr(&device.stream).0
+}
+
+#[test]
+fn allocations_that_leave_a_graph_are_outputs() {
+    let device = untracked();
+    let (kernels, x) = (Kernels::new(&device.ctx), device.upload(&ramp(N)));
+    let stream = &device.stream;
+    let captured = Captured::of(stream, || {
+        let mut y = unsafe { stream.alloc::<f32>(N) }.expect("memory");
+        kernels.copy_to(stream, &x, &mut y, COUNT);
+        kernels.scale(stream, &mut y, 4.0, COUNT);
+        // Its address is of the captured graph alone, which is never launched.
+        y.leak()
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    assert_eq!(lifted.findings().to_string(), "nothing found");
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    for _ in 0..2 {
+        let launched = exec.launch(stream).expect("it launches");
+        let bytes = launched.nth::<u8>(0).expect("an output");
+        let found: Vec<u8> = stream.clone_dtoh(&bytes).expect("it is read");
+        let found = found.chunks_exact(4).map(|bytes| f32::from_ne_bytes(bytes.try_into().expect("four")));
+        assert!(found.eq(ramp(N).into_iter().map(|x| 4.0 * x)));
+        let missing = launched.nth::<u8>(1).map(drop).expect_err("there is one");
+        assert!(missing.to_string().starts_with("there is no output 1"), "{missing}");
+    }
+    drop(exec);
+    device.nothing_reported();
+}
+
+#[test]
+fn memory_that_nothing_wrote_and_uses_after_a_free_are_found() {
+    let device = untracked();
+    let (kernels, mut y) = (Kernels::new(&device.ctx), device.zeros::<f32>(N));
+    let stream = &device.stream;
+    let captured = Captured::of(stream, || {
+        let mut h = unsafe { stream.alloc::<f32>(N) }.expect("memory");
+        kernels.scale(stream, &mut h, 2.0, COUNT);
+        kernels.copy_to(stream, &h, &mut y, COUNT);
+        let address = h.device_ptr(stream).0;
+        drop(h);
+        let f = kernels.function("copy_to");
+        let mut launch = stream.launch_builder(&f);
+        unsafe { launch.arg(&address).arg(&mut y).arg(&COUNT).launch(threads(COUNT)) }.expect("copy_to");
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    let found = faults(&lifted);
+    assert!(found.iter().any(|text| text.starts_with("unwritten memory: node 1 (`scale`)")), "{found:#?}");
+    assert!(found.iter().any(|text| text.starts_with("use after free: node 4 (`copy_to`)")), "{found:#?}");
+    let refused = lifted.graph().map(drop).expect_err("it uses freed memory");
+    assert!(refused.to_string().contains("use after free"), "{refused}");
+}
+
+#[test]
+fn ranges_that_data_decides_are_assumed_and_left_in_the_captured_order() {
+    let device = untracked();
+    let (kernels, side) = (Kernels::new(&device.ctx), device.new_stream());
+    let keys: Vec<u32> = (0..COUNT).map(|at| at % 16).collect();
+    let (keys, mut bins) = (device.upload(&keys), device.zeros::<u32>(32));
+    let f = kernels.function("histogram");
+    let captured = Captured::of(&device.stream, || {
+        side.join(&device.stream).expect("a fork");
+        for (stream, part) in [(&device.stream, 0..16), (&side, 16..32)] {
+            let mut part = bins.slice_mut(part);
+            let mut launch = stream.launch_builder(&f);
+            let launch = launch.arg(&keys).arg(&mut part).arg(&COUNT).arg(&16_u32);
+            unsafe { launch.launch(threads(COUNT)) }.expect("histogram");
+        }
+        device.stream.join(&side).expect("a join");
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    println!("{}", lifted.findings());
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+    drop(exec.launch(&device.stream).expect("it launches"));
+    let count = |bin: u32| (0..COUNT).filter(|at| at % 16 == bin).count() as u32;
+    let wanted: Vec<u32> = (0..32).map(|bin| count(bin % 16)).collect();
+    assert_eq!(device.download(&bins), wanted);
+    drop(exec);
+    device.nothing_reported();
 }

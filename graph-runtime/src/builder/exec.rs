@@ -14,7 +14,7 @@ use crate::bind::{
     BindKept, Bound, HandedOutputs, LoopIterations, Output, OutputDescription, ViewContext, Visitor,
 };
 use crate::build::ScalarValue;
-use crate::error::{Error, Result, SourceLocation};
+use crate::error::{Error, LiftFault, Result, SourceLocation};
 use crate::exec::{
     ExecCore, Generated, GraphExec, Verification, impl_common_methods, iterations_of_statement,
 };
@@ -56,6 +56,21 @@ impl fmt::Debug for LaunchOutputs<'_, '_> {
 }
 
 impl<'e> LaunchOutputs<'e, '_> {
+    /// Returns an output of the launch by its position: of a [lifted](fn@crate::lift) graph, whose outputs are the
+    /// allocations that leave it, as bytes.
+    ///
+    /// # Errors
+    ///
+    /// No such output with elements of this type.
+    pub fn nth<T: 'static>(&self, nth: usize) -> Result<Output<'e, T>> {
+        let table = &self.core.args.code.table;
+        let outputs = &table.program.outputs;
+        match outputs.get(nth).filter(|&&buffer| table.elements[buffer] == std::any::TypeId::of::<T>()) {
+            Some(_) => self.core.output(nth),
+            None => Err(Error::Lift(Box::new(LiftFault::NoOutput { nth, count: outputs.len() }))),
+        }
+    }
+
     /// Returns an output of the launch by the handle of its allocation. Each output can be taken once.
     ///
     /// # Errors

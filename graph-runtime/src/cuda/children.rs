@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::capture::CallNodes;
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome};
-use super::handles::{Function, Node, RawExec, RawGraph};
+use super::handles::{Context, Function, Node, RawExec, RawGraph};
 use super::params::KernelParams;
 
 /// The attributes of kernel nodes but the cluster dimension: access policy window, cooperative, cluster scheduling
@@ -134,6 +134,11 @@ impl Driver {
 
     /// Returns the function of a kernel node.
     pub fn function_of(&self, node: Node) -> Outcome<Function> {
+        Ok(self.function_and_context_of(node)?.0)
+    }
+
+    /// Returns the function of a kernel node, and its context, if the node tells it.
+    pub fn function_and_context_of(&self, node: Node) -> Outcome<(Function, Option<Context>)> {
         let mut params = KernelParams {
             function: Function::NONE,
             grid: [0; 3],
@@ -148,7 +153,8 @@ impl Driver {
         if params.function == Function::NONE {
             call!(self, cuKernelGetFunction(&mut params.function, params.kernel))?;
         }
-        Ok(params.function)
+        let context = (params.context != 0).then_some(Context(params.context));
+        Ok((params.function, context))
     }
 
     /// Returns the attributes of a kernel node on which its results may depend: but its priority, and the scheduling

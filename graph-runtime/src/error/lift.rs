@@ -129,6 +129,15 @@ pub enum LiftFault {
         /// The bytes of the value.
         given: usize,
     },
+    /// No output at this position with elements of the type.
+    #[error("there is no output {nth} with elements of this type: the graph has {count} outputs")]
+    #[non_exhaustive]
+    NoOutput {
+        /// The position.
+        nth: usize,
+        /// The number of outputs.
+        count: usize,
+    },
     /// No memory at this position.
     #[error("there is no allocation {nth}: the lifted graph uses {count}")]
     #[non_exhaustive]

@@ -188,6 +188,11 @@ struct Race {
 }
 
 impl NodeAccess {
+    /// Returns true if two accesses declare a byte in common.
+    fn shares_declared_with(&self, other: &NodeAccess) -> bool {
+        self.declared.start < other.declared.end && other.declared.start < self.declared.end
+    }
+
     /// Returns the bytes of a conflict. `None` if there is none.
     fn race_with(&self, other: &NodeAccess) -> Option<Race> {
         let both = self.bytes.start.max(other.bytes.start)..self.bytes.end.min(other.bytes.end);
@@ -327,6 +332,12 @@ impl NodeAnalysis<'_> {
                 Ok(access) => accesses.push(access),
                 Err(why) => reason = reason.or(Some(why)),
             }
+        }
+        let overlap = accesses.iter().enumerate().any(|(at, one)| {
+            accesses[..at].iter().any(|other| (one.writes || other.writes) && one.shares_declared_with(other))
+        });
+        if overlap {
+            reason.get_or_insert_with(|| "two of its parameters overlap".to_owned());
         }
         let kernel_of = text.declaration(&kinds);
         let buffers = kernel_of.params.iter().filter(|param| !param.is_scalar());

@@ -8,7 +8,7 @@ use cuweave_core::index::narrow;
 
 use crate::context;
 use crate::cuda::{
-    CapturedKind, Driver, Function, KernelLaunch, KernelNode, Memcpy, Memset, Node, RawGraph, RawModule,
+    CapturedKind, Context, Driver, Function, KernelLaunch, KernelNode, Memcpy, Memset, Node, RawGraph, RawModule,
 };
 use crate::error::{Error, LiftFault, Result};
 
@@ -81,7 +81,7 @@ impl Nodes {
         let order = in_order(&after);
         let mut places = vec![0; handles.len()];
         order.iter().enumerate().for_each(|(place, &number)| places[number] = place);
-        let mut reader = NodeReader { driver, plain: BTreeMap::new(), priority: None };
+        let mut reader = NodeReader { driver, context: Context::from_cudarc(ctx), plain: BTreeMap::new(), priority: None };
         let mut list = Vec::with_capacity(handles.len());
         for number in order {
             let node = handles[number];
@@ -143,6 +143,8 @@ fn reachable(list: &[CapturedNode]) -> Vec<Vec<u64>> {
 
 struct NodeReader {
     driver: &'static Driver,
+    /// The context of the lifted graph.
+    context: Context,
     /// The attributes of a node that launches a function without any.
     plain: BTreeMap<Function, Vec<Option<[u64; 8]>>>,
     /// The priority of the first kernel node.
@@ -177,7 +179,7 @@ impl NodeReader {
 
     fn kernel(&mut self, node: Node) -> Result<CapturedKernel> {
         let driver = self.driver;
-        let function = driver.function_of(node)?;
+        let (function, context) = driver.function_and_context_of(node)?;
         let sizes = driver.parameter_sizes(function)?;
         let narrow_sizes: Vec<u32> =
             sizes.iter().flatten().map(|&bytes| narrow(usize::try_from(bytes).unwrap_or(usize::MAX))).collect();
@@ -185,9 +187,11 @@ impl NodeReader {
         let known = sizes.filter(|sizes| sizes.len() == parameters.len());
         let attributes = driver.kernel_attributes(node)?;
         let special = if attributes != self.plain(function, &kernel_launch, &narrow_sizes)? {
-            Some("the node has attributes")
+            Some("its node has attributes")
+        } else if context.is_some_and(|context| context != self.context) {
+            Some("it runs in another context")
         } else if *self.priority.get_or_insert(driver.priority_of(node)?) != driver.priority_of(node)? {
-            Some("the node has another priority than others")
+            Some("its node has another priority than others")
         } else if !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)) {
             Some("its function has a carveout of shared memory")
         } else {
