@@ -7,7 +7,8 @@ mod random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, PushKernelArg, sys};
+use cudarc::driver::{CudaModule, CudaSlice, CudaStream, DevicePtr, PushKernelArg, sys};
+use cudarc::nvrtc::Ptx;
 use cuweave::error::LiftFault;
 use cuweave::{Captured, Error, Finding, Lifted};
 use cuweave_testkit::device::{ExclusiveDevice, alone, pinned, ramp};
@@ -135,7 +136,8 @@ fn kernels_without_ptx_are_kept_in_their_order() {
     .expect("it is captured");
     // Another text: none of the kernels is known.
     let other = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry other() { ret; }\n";
-    for texts in [&[][..], &[other], &[PTX, PTX]] {
+    let changed = PTX.replace("ret;", "ret; ");
+    for texts in [&[][..], &[other], &[PTX, &changed]] {
         let lifted = unsafe { cuweave::lift(&device.ctx, &captured, texts) }.expect("it is lifted");
         let kept = lifted.findings().list().iter().filter(|finding| finding.is_kept()).count();
         assert_eq!(kept, 3, "{}", lifted.findings());
@@ -411,6 +413,44 @@ fn ranges_that_data_decides_are_assumed_and_left_in_the_captured_order() {
     let count = |bin: u32| (0..COUNT).filter(|at| at % 16 == bin).count() as u32;
     let wanted: Vec<u32> = (0..32).map(|bin| count(bin % 16)).collect();
     assert_eq!(device.download(&bins), wanted);
+    drop(exec);
+    device.nothing_reported();
+}
+
+#[test]
+fn null_pointers_and_tables_of_constants_are_launches() {
+    const OPTIONAL: &str = include_str!("../kernels/optional.ptx");
+    const STATE: &str = include_str!("../kernels/state.ptx");
+    let device = untracked();
+    let load = |text: &str| device.ctx.load_module(Ptx::from_src(text)).expect("a module");
+    let (optional, state) = (load(OPTIONAL), load(STATE));
+    let function = |module: &Arc<CudaModule>, name: &str| module.load_function(name).expect("a kernel");
+    let (x, stream) = (device.upload(&ramp(N)), &device.stream);
+    let (mut y, mut z, mut odd) = (device.zeros::<f32>(N), device.zeros::<f32>(N), device.zeros::<u32>(64));
+    let captured = Captured::of(stream, || unsafe {
+        let (null, config) = (0_u64, threads(COUNT));
+        let (f, g, h) =
+            (function(&optional, "biased"), function(&optional, "doubled"), function(&optional, "squared"));
+        stream.launch_builder(&f).arg(&x).arg(&null).arg(&mut y).arg(&COUNT).launch(config).expect("biased");
+        stream.launch_builder(&g).arg(&null).arg(&mut y).arg(&COUNT).launch(config).expect("doubled");
+        stream.launch_builder(&h).arg(&y).arg(&null).arg(&mut z).arg(&COUNT).launch(config).expect("squared");
+        let f = function(&state, "odd_numbers");
+        stream.launch_builder(&f).arg(&mut odd).arg(&64_u32).launch(threads(64)).expect("odd_numbers");
+        let f = function(&state, "state_step");
+        stream.launch_builder(&f).launch(threads(1)).expect("state_step");
+    })
+    .expect("it is captured");
+    let lifted = unsafe { cuweave::lift(&device.ctx, &captured, &[OPTIONAL, STATE]) }.expect("it is lifted");
+    assert_eq!(
+        lifted.findings().to_string(),
+        "kept as captured: node 4 (`state_step`): it uses the variable `counter` of its module, which others set"
+    );
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+    drop(exec.launch(stream).expect("it launches"));
+    let square = |x: f32| (2.0 * x + 1.0) * (2.0 * x + 1.0);
+    assert_eq!(device.download(&z), ramp(N).into_iter().map(square).collect::<Vec<f32>>());
+    assert_eq!(device.download(&odd)[..4], [1, 3, 5, 7]);
     drop(exec);
     device.nothing_reported();
 }

@@ -3,7 +3,7 @@
 use crate::analysis::facts::{Site, site};
 use crate::analysis::mentions::names;
 use crate::isa::{self, BatchValue, EffectClass, HiddenEffect, SpecialRegister};
-use crate::syntax::{Function, Instruction, Module, StateSpace, Statement};
+use crate::syntax::{Function, Instruction, Module, StateSpace, Statement, Variable};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -12,7 +12,7 @@ use std::fmt;
 pub enum BeyondParameters {
     /// The module has no such kernel.
     NoEntry,
-    /// It uses a variable of the module, by this name.
+    /// It uses a variable of the module without contents in the file, by this name.
     Variable(String),
     /// It calls a function that is not in the file, or that is not known.
     Call(Site),
@@ -32,7 +32,9 @@ impl fmt::Display for BeyondParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (does, site) = match self {
             BeyondParameters::NoEntry => return f.write_str("the PTX has no such kernel"),
-            BeyondParameters::Variable(name) => return write!(f, "it uses the variable `{name}` of its module"),
+            BeyondParameters::Variable(name) => {
+                return write!(f, "it uses the variable `{name}` of its module, which others set");
+            }
             BeyondParameters::Call(site) => ("it calls a function that is not in its file", site),
             BeyondParameters::Ordered(site) => ("it may exchange data with kernels that run beside it", site),
             BeyondParameters::Grid(site) => ("its blocks are in clusters or wait for each other", site),
@@ -45,7 +47,8 @@ impl fmt::Display for BeyondParameters {
 }
 
 /// Returns the first reason that the accesses of an entry's parameters are not all that orders its launches. Also
-/// looks at the functions that it calls.
+/// looks at the functions that it calls. Variables that have contents in the file are none: see
+/// [`hidden`](super::hidden()) for those that kernels write.
 ///
 /// # Complexity
 ///
@@ -54,7 +57,7 @@ pub fn beyond_parameters(module: &Module<'_>, entry: &str) -> Option<BeyondParam
     let Some(entry) = module.entry(entry) else { return Some(BeyondParameters::NoEntry) };
     let variables: BTreeSet<&str> = module
         .variables()
-        .filter(|variable| matches!(variable.space, StateSpace::Global | StateSpace::Const))
+        .filter(|variable| is_set_by_others(variable))
         .map(|variable| variable.name)
         .collect();
     let (mut work, mut seen) = (vec![entry], BTreeSet::new());
@@ -81,9 +84,7 @@ fn body<'m, 'a>(
     for statement in &body.statements {
         let instruction = match statement {
             Statement::Instruction(instruction) => instruction,
-            Statement::Variable(_, variable)
-                if matches!(variable.space, StateSpace::Global | StateSpace::Const) =>
-            {
+            Statement::Variable(_, variable) if is_set_by_others(variable) => {
                 return Err(BeyondParameters::Variable(variable.name.to_owned()));
             }
             _ => continue,
@@ -114,6 +115,11 @@ fn body<'m, 'a>(
         }
     }
     Ok(callees)
+}
+
+/// Returns true for a variable whose contents the file does not state.
+fn is_set_by_others(variable: &Variable<'_>) -> bool {
+    matches!(variable.space, StateSpace::Global | StateSpace::Const) && variable.initial.is_none()
 }
 
 /// Returns the names in an instruction's operands.

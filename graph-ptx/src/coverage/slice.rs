@@ -197,6 +197,19 @@ pub struct SlicedParameter {
 }
 
 impl BackwardSlice {
+    /// Makes pointers null.
+    pub fn set_null(&mut self, is_null: &dyn Fn(u32) -> bool) {
+        let is_null = |parameter: Option<&SliceArg>| match parameter {
+            Some(&SliceArg::Constant(parameter)) => u32::try_from(parameter).is_ok_and(is_null),
+            _ => false,
+        };
+        for op in self.blocks.iter_mut().flat_map(|block| &mut block.ops) {
+            if op.code == SliceOpcode::Pointer && is_null(op.args.first()) {
+                (op.code, op.args) = (SliceOpcode::Copy, vec![SliceArg::Constant(0)]);
+            }
+        }
+    }
+
     /// Returns the indices of the scalar parameters that the slice reads. Sorted.
     pub fn scalars(&self) -> Vec<u32> {
         let ops = self.blocks.iter().flat_map(|block| &block.ops);

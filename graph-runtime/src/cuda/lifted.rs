@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_FOUND, NOT_SUPPORTED, Outcome};
 use super::handles::{Context, Event, Function, Node, RawGraph, RawModule, Stream};
-use super::params::{HostParams, KernelLaunch, KernelParams, Word};
+use super::params::{HostParams, KernelParams, Word};
 use cuweave_core::index::size;
 
 /// The kinds of the nodes of a graph, by their `CUgraphNodeType`.
@@ -166,12 +166,12 @@ impl Driver {
     }
 
     /// Adds a kernel node whose parameters have no meaning, to ask for its attributes.
-    pub fn add_unvalued_kernel(&self, graph: RawGraph, launch: &KernelLaunch, sizes: &[u32]) -> Outcome<Node> {
+    pub fn add_unvalued_kernel(&self, graph: RawGraph, function: Function, sizes: &[u32]) -> Outcome<Node> {
         let most = sizes.iter().copied().max().unwrap_or(0).max(8);
         let words = vec![Word::new(0); size(most).div_ceil(8)];
         let mut pointers = vec![words.as_ptr().cast_mut().cast(); sizes.len()];
         let params = KernelParams {
-            function: launch.function,
+            function,
             grid: [1; 3],
             block: [1; 3],
             shared: 0,

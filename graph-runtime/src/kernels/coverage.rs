@@ -17,7 +17,7 @@ use cuweave_core::ir::{Access, Mode};
 use cuweave_core::launches::LaunchShape;
 use cuweave_core::launches::MAX_GRID_BLOCKS;
 use cuweave_ptx::coverage::{
-    BackwardSlice, Extent, LaunchInputs, RangedInputs, SliceArg, SliceOpcode, Verdict,
+    BackwardSlice, Extent, LaunchInputs, RangedInputs, SliceOpcode, Verdict,
 };
 
 use crate::cuda::{self, Word};
@@ -98,16 +98,10 @@ impl FollowedOutline {
     /// Decodes an outline. Replaces pointers that the declaration's launches omit by null.
     fn decode(kernel: &Kernel, bytes: &[u8]) -> Option<FollowedOutline> {
         let mut outline = BackwardSlice::decode(bytes)?;
-        let is_absent = |parameter: Option<&SliceArg>| {
-            let Some(&SliceArg::Constant(parameter)) = parameter else { return false };
-            let param = usize::try_from(parameter).ok().and_then(|at| kernel.params.get(at));
+        outline.set_null(&|parameter| {
+            let param = kernel.params.get(size(parameter));
             param.is_some_and(|param| param.optional && param.is_scalar())
-        };
-        for op in outline.blocks.iter_mut().flat_map(|block| &mut block.ops) {
-            if op.code == SliceOpcode::Pointer && is_absent(op.args.first()) {
-                (op.code, op.args) = (SliceOpcode::Copy, vec![SliceArg::Constant(0)]);
-            }
-        }
+        });
         let word = |parameter: u32| {
             let before = kernel.params.get(..size(parameter))?;
             Some((parameter, before.iter().map(Param::words).sum()))

@@ -292,23 +292,34 @@ impl NodeAnalysis<'_> {
         let Some((sizes, values)) = &kernel.parameters else {
             return Ok(self.kept(kernel, "its parameters cannot be read"));
         };
-        let mut with = self.texts.iter().filter(|text| text.has(&kernel.name));
-        let Some(text) = with.next() else {
-            return Ok(self.kept(kernel, "its PTX is not given"));
-        };
-        if with.next().is_some() {
-            return Ok(self.kept(kernel, "two texts have a kernel of its name"));
+        let named = self.texts.iter().filter(|text| text.has(&kernel.name, kernel.launch.block));
+        let (mut other, mut found): (_, Vec<&'static Text>) = (None, Vec::new());
+        for text in named {
+            match text.difference(&kernel.name, sizes) {
+                Some(difference) => other = Some(difference),
+                None if found.iter().any(|known| known.source(&kernel.name) == text.source(&kernel.name)) => {}
+                None => found.push(text),
+            }
         }
+        let text = match (&found[..], other) {
+            (&[text], _) => text,
+            ([], None) => return Ok(self.kept(kernel, "its PTX is not given")),
+            ([], Some(difference)) => {
+                let fault = LiftFault::OtherKernel { kernel: kernel.name.clone(), difference };
+                return Err(Error::Lift(Box::new(fault)));
+            }
+            _ => return Ok(self.kept(kernel, "two texts have a kernel of its name")),
+        };
         if self.modules.get(&kernel.name).is_some_and(|modules| modules.len() > 1) {
             return Ok(self.kept(kernel, "two modules have a kernel of its name"));
         }
-        let Some(text) = text.kernel(&kernel.name) else {
+        let is_null = |value: &Vec<u8>| value.len() == 8 && value.iter().all(|byte| *byte == 0);
+        let pointers = text.pointers(&kernel.name);
+        let nulls: Vec<bool> =
+            values.iter().zip(&*pointers).map(|(value, pointer)| *pointer && is_null(value)).collect();
+        let Some(text) = text.kernel(&kernel.name, &nulls) else {
             return Ok(self.kept(kernel, "its PTX is not given"));
         };
-        if let Some(difference) = text.differs_from(sizes) {
-            let fault = LiftFault::OtherKernel { kernel: kernel.name.clone(), difference };
-            return Err(Error::Lift(Box::new(fault)));
-        }
         if let Some(reason) = text.opaque.as_deref().or(kernel.special) {
             return Ok(self.kept(kernel, reason));
         }
@@ -323,8 +334,9 @@ impl NodeAnalysis<'_> {
                 continue;
             };
             let (reads, writes) = (!footprint.reads.is_nothing(), !footprint.writes.is_nothing());
-            kinds.push(text.kind(at, reads, writes));
-            if !(reads || writes) {
+            kinds.push(if nulls[at] { ParameterKind::Null } else { text.kind(at, reads, writes) });
+            // What may be an access of null is none, since it would fail.
+            if !(reads || writes) || nulls[at] && footprint.certain[0].is_empty() {
                 continue;
             }
             let pointer = <[u8; 8]>::try_from(value.as_slice()).map_or(0, u64::from_ne_bytes);

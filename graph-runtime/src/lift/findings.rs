@@ -8,7 +8,11 @@ use cuweave_ptx::Site;
 use super::analysis::NodeAccess;
 use super::nodes::CapturedNode;
 
-/// What is wrong with a captured graph, or may be, and what is not known of it. Printed, one line each.
+/// The maximum number of nodes that a line names.
+const MAX_NODES: usize = 8;
+
+/// What is wrong with a captured graph, or may be, and what is not known of it. Printed, one line each; nodes that are
+/// kept for one reason share a line.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub(super) list: Vec<Finding>,
@@ -37,8 +41,26 @@ impl fmt::Display for Findings {
         if self.list.is_empty() {
             return f.write_str("nothing found");
         }
-        for (at, finding) in self.list.iter().enumerate() {
-            write!(f, "{}{finding}", if at > 0 { "\n" } else { "" })?;
+        let mut kept: Vec<(&str, &str, Vec<usize>)> = Vec::new();
+        let mut end = "";
+        for finding in &self.list {
+            let Finding::Kept { node, name, reason } = finding else {
+                write!(f, "{end}{finding}")?;
+                end = "\n";
+                continue;
+            };
+            match kept.iter_mut().find(|(one, why, _)| (*one, *why) == (name, reason)) {
+                Some((.., nodes)) => nodes.push(*node),
+                None => kept.push((name, reason, vec![*node])),
+            }
+        }
+        for (name, reason, nodes) in kept {
+            let s = if nodes.len() > 1 { "s" } else { "" };
+            let list: Vec<String> = nodes.iter().take(MAX_NODES).map(ToString::to_string).collect();
+            let more = nodes.len().saturating_sub(MAX_NODES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            write!(f, "{end}kept as captured: node{s} {}{more} (`{name}`): {reason}", list.join(", "))?;
+            end = "\n";
         }
         Ok(())
     }

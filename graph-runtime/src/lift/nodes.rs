@@ -1,6 +1,7 @@
 //! Reads the nodes of a captured graph, and their order.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
@@ -8,7 +9,7 @@ use cuweave_core::index::narrow;
 
 use crate::context;
 use crate::cuda::{
-    CapturedKind, Context, Driver, Function, KernelLaunch, KernelNode, Memcpy, Memset, Node, RawGraph, RawModule,
+    CapturedKind, Context, Driver, Function, KernelLaunch, KernelNode, Memcpy, Memset, Node, RawModule,
 };
 use crate::error::{Error, LiftFault, Result};
 
@@ -81,7 +82,7 @@ impl Nodes {
         let order = in_order(&after);
         let mut places = vec![0; handles.len()];
         order.iter().enumerate().for_each(|(place, &number)| places[number] = place);
-        let mut reader = NodeReader { driver, context: Context::from_cudarc(ctx), plain: BTreeMap::new(), priority: None };
+        let mut reader = NodeReader { driver, context: Context::from_cudarc(ctx), functions: BTreeMap::new(), priority: None };
         let mut list = Vec::with_capacity(handles.len());
         for number in order {
             let node = handles[number];
@@ -141,12 +142,22 @@ fn reachable(list: &[CapturedNode]) -> Vec<Vec<u64>> {
     before
 }
 
+/// What the driver knows of a function.
+struct CapturedFunction {
+    name: String,
+    module: RawModule,
+    /// The sizes of the parameters in bytes. `None` if the driver cannot tell them.
+    sizes: Option<Vec<u32>>,
+    /// The attributes of a node that launches it without any.
+    attributes: Vec<Option<[u64; 8]>>,
+    has_carveout: bool,
+}
+
 struct NodeReader {
     driver: &'static Driver,
     /// The context of the lifted graph.
     context: Context,
-    /// The attributes of a node that launches a function without any.
-    plain: BTreeMap<Function, Vec<Option<[u64; 8]>>>,
+    functions: BTreeMap<Function, Rc<CapturedFunction>>,
     /// The priority of the first kernel node.
     priority: Option<Option<[u64; 8]>>,
 }
@@ -180,60 +191,59 @@ impl NodeReader {
     fn kernel(&mut self, node: Node) -> Result<CapturedKernel> {
         let driver = self.driver;
         let (function, context) = driver.function_and_context_of(node)?;
-        let sizes = driver.parameter_sizes(function)?;
-        let narrow_sizes: Vec<u32> =
-            sizes.iter().flatten().map(|&bytes| narrow(usize::try_from(bytes).unwrap_or(usize::MAX))).collect();
-        let KernelNode { kernel_launch, parameters } = driver.kernel_of(node, &narrow_sizes)?;
-        let known = sizes.filter(|sizes| sizes.len() == parameters.len());
+        let known = match self.functions.get(&function) {
+            Some(known) => known.clone(),
+            None => {
+                let made = Rc::new(CapturedFunction::new(driver, function)?);
+                self.functions.insert(function, made.clone());
+                made
+            }
+        };
+        let sizes: Vec<u32> = known.sizes.iter().flatten().copied().collect();
+        let KernelNode { kernel_launch, parameters } = driver.kernel_of(node, &sizes)?;
         let attributes = driver.kernel_attributes(node)?;
-        let special = if attributes != self.plain(function, &kernel_launch, &narrow_sizes)? {
+        let priority = driver.priority_of(node)?;
+        let special = if attributes != known.attributes {
             Some("its node has attributes")
         } else if context.is_some_and(|context| context != self.context) {
             Some("it runs in another context")
-        } else if *self.priority.get_or_insert(driver.priority_of(node)?) != driver.priority_of(node)? {
+        } else if *self.priority.get_or_insert(priority) != priority {
             Some("its node has another priority than others")
-        } else if !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)) {
+        } else if known.has_carveout {
             Some("its function has a carveout of shared memory")
         } else {
             None
         };
+        let is_known = known.sizes.is_some() && sizes.len() == parameters.len();
+        let sizes = sizes.into_iter().map(u64::from).collect();
         Ok(CapturedKernel {
-            name: driver.function_name(function)?,
-            module: driver.module_of(function)?,
+            name: known.name.clone(),
+            module: known.module,
             launch: KernelLaunch { function, ..kernel_launch },
-            parameters: known.map(|sizes| (sizes, parameters)),
+            parameters: is_known.then_some((sizes, parameters)),
             special,
         })
     }
-
-    /// Returns the attributes of a node that launches a function without any.
-    fn plain(
-        &mut self,
-        function: Function,
-        launch: &KernelLaunch,
-        sizes: &[u32],
-    ) -> Result<Vec<Option<[u64; 8]>>> {
-        if let Some(known) = self.plain.get(&function) {
-            return Ok(known.clone());
-        }
-        let driver = self.driver;
-        let graph = driver.create_graph()?;
-        let found = plain_attributes(driver, graph, &KernelLaunch { function, ..*launch }, sizes);
-        driver.destroy_graph(graph)?;
-        let found = found?;
-        self.plain.insert(function, found.clone());
-        Ok(found)
-    }
 }
 
-fn plain_attributes(
-    driver: &'static Driver,
-    graph: RawGraph,
-    launch: &KernelLaunch,
-    sizes: &[u32],
-) -> Result<Vec<Option<[u64; 8]>>> {
-    let node = driver.add_unvalued_kernel(graph, launch, sizes)?;
-    Ok(driver.kernel_attributes(node)?)
+impl CapturedFunction {
+    fn new(driver: &'static Driver, function: Function) -> Result<CapturedFunction> {
+        let bytes = |bytes: &u64| narrow(usize::try_from(*bytes).unwrap_or(usize::MAX));
+        let sizes: Option<Vec<u32>> =
+            driver.parameter_sizes(function)?.map(|sizes| sizes.iter().map(bytes).collect());
+        let graph = driver.create_graph()?;
+        let plain = driver
+            .add_unvalued_kernel(graph, function, sizes.as_deref().unwrap_or(&[]))
+            .and_then(|node| driver.kernel_attributes(node));
+        driver.destroy_graph(graph)?;
+        Ok(CapturedFunction {
+            name: driver.function_name(function)?,
+            module: driver.module_of(function)?,
+            sizes,
+            attributes: plain?,
+            has_carveout: !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)),
+        })
+    }
 }
 
 impl CapturedNode {

@@ -19,7 +19,10 @@ static TEXTS: LazyLock<Mutex<Vec<&'static Text>>> = LazyLock::new(Mutex::default
 pub(super) struct Text {
     module: Module,
     parsed: ptx::Module<'static>,
-    kernels: Mutex<BTreeMap<String, Arc<KernelText>>>,
+    /// The kernels, by their names and the parameters that are null pointers.
+    kernels: Mutex<BTreeMap<(String, Vec<bool>), Arc<KernelText>>>,
+    /// For each kernel, true for each parameter that is a pointer.
+    pointers: Mutex<BTreeMap<String, Arc<[bool]>>>,
 }
 
 /// A kernel of a text.
@@ -58,6 +61,8 @@ pub(super) struct KernelParameter {
 pub(super) enum ParameterKind {
     /// By value: also a pointer through which a launch accesses nothing.
     Value,
+    /// A null pointer.
+    Null,
     Read,
     Write,
     ReadWrite,
@@ -79,55 +84,96 @@ pub(super) fn text(index: usize, source: &str) -> Result<&'static Text> {
         Error::Lift(Box::new(LiftFault::NotPtx { index, message: error.to_string() }))
     })?;
     let module = Module::new("lifted", kept.as_bytes());
-    let text: &'static Text = Box::leak(Box::new(Text { module, parsed, kernels: Mutex::default() }));
+    let text: &'static Text = Box::leak(Box::new(Text { module, parsed, kernels: Mutex::default(), pointers: Mutex::default() }));
     texts.push(text);
     Ok(text)
 }
 
 impl Text {
-    pub fn has(&self, kernel: &str) -> bool {
-        self.parsed.entry(kernel).is_some()
+    /// Returns true if it has a kernel of this name that can be launched with such blocks.
+    pub fn has(&self, kernel: &str, block: [u32; 3]) -> bool {
+        self.parsed.entry(kernel).is_some_and(|entry| {
+            let rule = ptx::declare::BlockRule::from_entry(entry);
+            let threads = block.iter().fold(1_u32, |threads, &extent| threads.saturating_mul(extent));
+            rule.required.is_none_or(|required| required == block)
+                && rule.max_threads.is_none_or(|most| threads <= most)
+        })
     }
 
-    /// Returns a kernel. `None` if the text has none of this name.
-    pub fn kernel(&'static self, name: &str) -> Option<Arc<KernelText>> {
+    /// Returns the text of a kernel.
+    pub fn source(&self, kernel: &str) -> Option<&'static str> {
+        self.parsed.entry(kernel).map(|entry| self.parsed.source(entry.span))
+    }
+
+    /// Returns a kernel for launches that pass null pointers for some parameters. `None` if the text has none of this
+    /// name.
+    pub fn kernel(&'static self, name: &str, nulls: &[bool]) -> Option<Arc<KernelText>> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = kernels.get(name) {
+        let key = (name.to_owned(), nulls.to_vec());
+        if let Some(known) = kernels.get(&key) {
             return Some(known.clone());
         }
-        let made = Arc::new(self.read(name)?);
-        kernels.insert(name.to_owned(), made.clone());
+        let made = Arc::new(self.read(name, nulls)?);
+        kernels.insert(key, made.clone());
         Some(made)
     }
 
-    fn read(&'static self, name: &str) -> Option<KernelText> {
+    /// Returns true for each parameter of a kernel that is a pointer.
+    pub fn pointers(&self, name: &str) -> Arc<[bool]> {
+        let mut pointers = self.pointers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = pointers.get(name) {
+            return known.clone();
+        }
+        let entry = self.parsed.entry(name);
+        let made = entry.map_or_else(Vec::new, |entry| ptx::Analysis::new(&self.parsed).pointers(entry));
+        pointers.entry(name.to_owned()).or_insert(made.into()).clone()
+    }
+
+    /// Returns how the parameters of a captured function differ from those of a kernel. `None` if they do not.
+    pub fn difference(&self, name: &str, sizes: &[u64]) -> Option<String> {
+        let declared = &self.parsed.entry(name)?.parameters;
+        if sizes.len() != declared.len() {
+            return Some(format!("{} parameters, and the PTX declares {}", sizes.len(), declared.len()));
+        }
+        let mut both = declared.iter().zip(sizes).enumerate();
+        let (at, (declared, found)) = both.find(|(_, (declared, found))| declared.size() != **found)?;
+        Some(format!("parameter {at} of {found} bytes, and the PTX declares {}", declared.size()))
+    }
+
+    fn read(&'static self, name: &str, nulls: &[bool]) -> Option<KernelText> {
         let entry = self.parsed.entry(name)?;
         let mut analysis = ptx::Analysis::new(&self.parsed);
-        let pointers = analysis.pointers(entry);
+        let pointers = self.pointers(name);
         let is_number = |parameter: &ptx::Parameter<'_>| {
             matches!(parameter.class(), TypeClass::Integer | TypeClass::Bits) && parameter.size() <= 8
         };
         let scalars: Vec<bool> =
-            entry.parameters.iter().zip(&pointers).map(|(one, pointer)| !pointer && is_number(one)).collect();
+            entry.parameters.iter().zip(&*pointers).map(|(one, pointer)| !pointer && is_number(one)).collect();
+        let is_null = |at: usize| nulls.get(at).copied().unwrap_or(false);
+        let never_null: Vec<bool> =
+            pointers.iter().enumerate().map(|(at, pointer)| *pointer && !is_null(at)).collect();
         let kinds = ptx::ParameterKinds {
             pointers: &pointers,
-            never_null: &pointers,
+            never_null: &never_null,
             scalars: &scalars,
             ..ptx::ParameterKinds::default()
         };
         let facts = analysis.kernel_and_slice(name, kinds, &[]).0;
         let of_classes = |classes: &[AccessClass]| -> Vec<u32> {
-            let parameters = facts.parameters.iter().zip(&pointers).zip(0..);
+            let parameters = facts.parameters.iter().zip(&*pointers).zip(0..);
             let chosen = parameters.filter(|((facts, pointer), _)| **pointer && classes.contains(&facts.access()));
             chosen.map(|(_, at)| at).collect()
         };
         let only_written = of_classes(&[AccessClass::Writes]);
         let written = of_classes(&[AccessClass::Writes, AccessClass::ReadsAndWrites]);
-        let (_, stores) = analysis.kernel_and_slice(name, kinds, &written);
+        let (_, mut stores) = analysis.kernel_and_slice(name, kinds, &written);
         let (_, writes) = analysis.kernel_and_slice(name, kinds, &only_written);
         let writes: &'static [u8] = if only_written.is_empty() { &[] } else { writes.encode().leak() };
-        let accesses = analysis.slice_accesses(name, kinds);
-        let opaque = opaque(&self.parsed, name, &facts, &pointers, entry);
+        let mut accesses = analysis.slice_accesses(name, kinds);
+        for slice in [&mut stores, &mut accesses] {
+            slice.set_null(&|parameter| is_null(size(parameter)));
+        }
+        let opaque = opaque(&mut analysis, name, &facts, &pointers, entry);
         let parameters = entry.parameters.iter().zip(&facts.parameters).zip(pointers.iter().zip(&scalars));
         let parameters = parameters.map(|((parameter, facts), (&is_pointer, &is_number))| KernelParameter {
             name: parameter.name,
@@ -154,14 +200,18 @@ impl Text {
 
 /// Returns the reason that launches of a kernel cannot be described by what they access through their parameters.
 fn opaque(
-    module: &ptx::Module<'_>,
+    analysis: &mut ptx::Analysis<'_, '_>,
     name: &str,
     facts: &ptx::KernelFacts,
     pointers: &[bool],
     entry: &ptx::Function<'_>,
 ) -> Option<String> {
-    if let Some(beyond) = ptx::beyond_parameters(module, name) {
+    if let Some(beyond) = ptx::beyond_parameters(analysis.module(), name) {
         return Some(beyond.to_string());
+    }
+    let state = ptx::hidden(analysis, &[(name, facts)], &[]).pop().unwrap_or_default();
+    if let Some(variable) = state.reads.iter().chain(&state.writes).next() {
+        return Some(format!("it uses the variable `{variable}` of its module, which kernels write"));
     }
     if facts.has_untracked_accesses() {
         return Some("it accesses addresses that do not follow from its parameters alone".to_owned());
@@ -209,14 +259,15 @@ impl KernelText {
             let at = pointer;
             pointer += u32::from(parameter.is_pointer);
             match kind {
-                ParameterKind::Value => {
+                ParameterKind::Value | ParameterKind::Null => {
                     let bytes = u32::try_from(parameter.size).unwrap_or(u32::MAX);
                     let value = Param::bytes(parameter.name, bytes).without_padding();
                     if !parameter.is_pointer {
                         return value;
                     }
                     absent |= 1_u64.checked_shl(at).unwrap_or(1);
-                    value.optional()
+                    // What is proved of the kernel takes such a pointer as null.
+                    if *kind == ParameterKind::Null { value.optional() } else { value }
                 }
                 ParameterKind::Read => buffer(ParamKind::Read),
                 ParameterKind::Write => buffer(ParamKind::Write),
@@ -232,17 +283,6 @@ impl KernelText {
         let kernel: &'static Kernel = Box::leak(Box::new(kernel.with_absent(absent)));
         declared.insert(kinds.to_vec(), kernel);
         kernel
-    }
-
-    /// Returns the number of parameters of a function if it is not this kernel's.
-    pub fn differs_from(&self, sizes: &[u64]) -> Option<String> {
-        if sizes.len() != self.parameters.len() {
-            let (found, declared) = (sizes.len(), self.parameters.len());
-            return Some(format!("{found} parameters, and the PTX declares {declared}"));
-        }
-        let mut both = self.parameters.iter().zip(sizes).enumerate();
-        let (at, (declared, found)) = both.find(|(_, (declared, found))| declared.size != **found)?;
-        Some(format!("parameter {at} of {found} bytes, and the PTX declares {}", declared.size))
     }
 
     /// Returns the value of a number among the parameters of a launch.
