@@ -3,9 +3,9 @@
 //!
 //! - [`five_minutes`]: from a `.cu` file to a graph, without a GPU;
 //! - [`without_cuda`]: the vocabulary, a kernel and a graph, for readers who are new to GPUs;
-//! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture),
-//!   [from candle](from_candle), [from PyTorch](from_pytorch) and [from CUDASTF](from_cudastf), each with a
-//!   before and an after;
+//! - coming [from CUDA C++](from_cuda), [from cudarc](from_cudarc), [from stream capture](from_capture), also
+//!   [without a rewrite](mod@lift), [from candle](from_candle), [from PyTorch](from_pytorch) and [from
+//!   CUDASTF](from_cudastf), each with a before and an after;
 //! - [`memory`], [`launches`], [`devices`], [`library_calls`], [`nccl`], [`testing`], [`editors`], [`trust`],
 //!   [`profiling`];
 //! - [errors](crate::codes), one page each.
@@ -35,6 +35,11 @@ pub mod from_cudarc {}
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-capture.md")]
 pub mod from_capture {}
+
+#[cfg_attr(not(doctest), doc = include_str!("links.md"))]
+#[doc = include_str!("../docs/lift.md")]
+#[allow(clippy::needless_doctest_main)]
+pub mod lift {}
 
 #[cfg_attr(not(doctest), doc = include_str!("links.md"))]
 #[doc = include_str!("../docs/from-candle.md")]

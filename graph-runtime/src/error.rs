@@ -35,10 +35,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error of the runtime. `Display` and `Debug` both print its text, so that `main` can return it. The source of an
 /// error of a driver call is cudarc's [`DriverError`](cudarc::driver::DriverError), which `?` converts:
 /// ```
-/// # use {cudarc::driver::{CudaContext, CudaSlice}, cuweave_runtime as cuweave, std::sync::Arc};
-/// fn zeros(ctx: &Arc<CudaContext>, len: usize) -> cuweave::Result<CudaSlice<f32>> {
-///     Ok(ctx.new_stream()?.alloc_zeros(len)?)
-/// }
+/// # use {cudarc::driver::{CudaContext, CudaStream}, cuweave_runtime as cuweave, std::sync::Arc};
+/// fn stream(ctx: &Arc<CudaContext>) -> cuweave::Result<Arc<CudaStream>> { Ok(ctx.new_stream()?) }
 /// ```
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -391,9 +389,7 @@ pub enum Error {
         at: Box<SourceLocation>,
     },
     /// A view of a [`Buffer`](crate::Buffer) is requested while another one exists.
-    #[error(
-        "a buffer is borrowed already, by `with`, `with_mut` or the host: it cannot be borrowed again until that ends"
-    )]
+    #[error("a buffer is borrowed already, by `with`, `with_mut` or the host: it can be again when that has ended")]
     BufferLentTwice,
     /// A [`Buffer`](crate::Buffer) or [`Variable`](crate::Variable) is made, set or copied in a capturing stream.
     #[error("a buffer or a module variable is made, copied, attached or moved in a stream that is capturing")]

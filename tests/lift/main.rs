@@ -115,6 +115,9 @@ fn a_race_of_two_streams_is_found_and_ordered() {
     assert!(first.instruction.is_some() && first.parameter == Some(0));
     let text = lifted.findings().to_string();
     assert!(text.starts_with("race: node 0 (`scale`) writes 0x") && text.ends_with("no path orders them"), "{text}");
+    let dot = lifted.dot();
+    assert!(dot.contains("n0 [label=\"0: scale\", fillcolor=tomato];"), "{dot}");
+    assert!(dot.contains("n0 -> n1 [dir=none, style=dashed, constraint=false, color=tomato];"), "{dot}");
     let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     let wanted: Vec<f32> = ramp(N).iter().map(|x| 2.0 * x + x).collect();

@@ -9,17 +9,16 @@ use cuweave_core::ir::{Access, Mode, StatementId};
 use cuweave_core::kind::StatementKind;
 use cuweave_core::launches::LaunchShape;
 use cuweave_core::structure::{Argument as CallArgument, Call as Bindings, CallPosition};
-use cuweave_core::table::TableHandle;
+use cuweave_core::table::{DecodedFunction, TableHandle};
 
 use crate::bind::Foreign;
 use crate::build::SharedValue;
 use crate::error::{Error, LiftFault, Result, SetterFault, SourceLocation};
 use crate::kernels::Kernel;
-use crate::lift::KeptNode;
 
 use super::code::{
-    ArgumentSource, ArgumentSources, Call, CapturedArguments, CapturedIndex, Launch, LaunchArguments,
-    ReplacedValue, ValueCheck,
+    ArgumentSource, ArgumentSources, Call, CapturedArguments, CapturedIndex, EnterFunction, Launch,
+    LaunchArguments, ReplacedValue, ValueCheck,
 };
 use super::config::Configuration;
 use super::declarations::Builder;
@@ -35,6 +34,13 @@ pub(crate) struct CapturedLaunch {
     /// The bytes of each pointer.
     pub accesses: Vec<(View, Mode)>,
     pub check: Arc<dyn ValueCheck>,
+}
+
+/// A call that adds a copy of a captured node, which is its host value.
+pub(crate) struct KeptCall {
+    pub table: &'static DecodedFunction,
+    pub enter: EnterFunction,
+    pub node: SharedValue,
 }
 
 /// The place of a node in messages.
@@ -65,15 +71,15 @@ impl Builder<'_> {
     }
 
     /// Adds a call that adds a copy of a captured node, with the buffers of memory that the node finds elsewhere.
-    pub(crate) fn kept_node(&mut self, node: Arc<KeptNode>, buffers: &[Handle]) -> Result<Statement> {
-        let place = node_place(node.number);
-        let name = node.table.program.name.to_string();
-        let (name, after) = self.program.begin_statement(place, &name)?;
+    pub(crate) fn kept_node(&mut self, number: usize, kept: KeptCall, buffers: &[Handle]) -> Result<Statement> {
+        let KeptCall { table, enter, node } = kept;
+        let place = node_place(number);
+        let (name, after) = self.program.begin_statement(place, &table.program.name)?;
         let site = StatementSite { place, name: &name };
-        let callee = TableHandle::Static(node.table);
+        let callee = TableHandle::Static(table);
         let mut sources = ArgumentSources::default();
         let mut arguments = vec![CallArgument::Scalar { of: Vec::new(), value: None }];
-        sources.list.push(ArgumentSource::Host(SharedValue::new(node)));
+        sources.list.push(ArgumentSource::Host(node));
         sources.texts.push("node".to_owned());
         let mut accesses = Vec::new();
         for &buffer in buffers {
@@ -85,7 +91,7 @@ impl Builder<'_> {
             accesses.push(access);
         }
         let id = CallId::new(self.program.calls.len());
-        let call = Call { id, callee, enter: KeptNode::enter, sources };
+        let call = Call { id, callee, enter, sources };
         self.program.calls.push(Bindings {
             arguments,
             results: Vec::new(),

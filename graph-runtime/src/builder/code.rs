@@ -107,7 +107,7 @@ impl ArgumentSources {
 pub(super) type ArgumentsFunction = fn(&mut ArgumentReader<'_>, Token) -> Option<Arguments>;
 
 /// Enters a graph function.
-pub(super) type EnterFunction = fn(&mut ArgumentReader<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
+pub(crate) type EnterFunction = fn(&mut ArgumentReader<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
 
 /// The arguments of a launch.
 pub(super) enum LaunchArguments {

@@ -38,7 +38,7 @@ mod statements;
 
 pub use arms::Decision;
 pub use bound::{Bindable, Storable};
-pub(crate) use captured::CapturedLaunch;
+pub(crate) use captured::{CapturedLaunch, KeptCall};
 pub use captured::{CapturedKernelSetter, ParameterValue};
 pub use code::Args;
 pub(crate) use code::{CapturedArguments, ValueCheck};

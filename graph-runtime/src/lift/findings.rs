@@ -237,6 +237,21 @@ impl Finding {
         }
     }
 
+    /// Returns the numbers of its nodes.
+    pub fn nodes(&self) -> Vec<usize> {
+        match self {
+            Finding::Race { first, second, .. } => vec![first.node, second.node],
+            Finding::AfterFree { access, freed_by: other, .. }
+            | Finding::BeforeAlloc { access, allocated_by: other } => vec![access.node, *other],
+            Finding::Unwritten { access } => vec![access.node],
+            Finding::Overwritten { node, by, .. } => vec![*node, *by],
+            Finding::Dangling { node, .. }
+            | Finding::Outside { node, .. }
+            | Finding::HostMemory { node, .. }
+            | Finding::Kept { node, .. } => vec![*node],
+        }
+    }
+
     /// Returns true if the finding says only that a node is kept.
     pub fn is_kept(&self) -> bool {
         matches!(self, Finding::Kept { .. })

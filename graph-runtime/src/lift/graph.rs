@@ -8,8 +8,9 @@ use cuweave_core::ir::Mode;
 use cuweave_core::launches::LaunchShape;
 
 use crate::bind::{Buffer, Foreign};
+use crate::build::SharedValue;
 use crate::builder::{
-    Args, Builder, CapturedArguments, CapturedLaunch, Handle, Statement, ToArgument, ValueCheck, View,
+    Args, Builder, CapturedArguments, CapturedLaunch, Handle, KeptCall, Statement, ToArgument, ValueCheck, View,
 };
 use crate::error::{Error, LiftFault, Result};
 use crate::exec::Graph;
@@ -263,13 +264,14 @@ impl Emitter<'_> {
         };
         let kept = KeptNode {
             node: node.node,
-            number: node.number,
             captured: self.lifted.captured.clone(),
             values,
             addresses,
             table: KeptNode::table(node.name(), &buffers),
         };
-        self.builder.kept_node(Arc::new(kept), &handles)
+        let (table, enter) = (kept.table, KeptNode::enter);
+        let call = KeptCall { table, enter, node: SharedValue::new(Arc::new(kept)) };
+        self.builder.kept_node(node.number, call, &handles)
     }
 
     /// Returns the pairs of a node and those before and after it that no other kept node orders.

@@ -21,10 +21,8 @@ use super::captured::CapturedGraph;
 
 /// A node that is kept.
 #[derive(Debug)]
-pub(crate) struct KeptNode {
+pub(super) struct KeptNode {
     pub node: Node,
-    /// The number of the node in its graph.
-    pub number: usize,
     /// Keeps the node alive.
     pub captured: Arc<CapturedGraph>,
     /// The parameters of a kernel, if they can be read.
@@ -39,7 +37,7 @@ static TABLES: Mutex<BTreeMap<(String, Vec<KeptBuffer>), &'static DecodedFunctio
 
 /// A buffer of a call: its length in bytes, and true if it has contents before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KeptBuffer {
+pub(super) struct KeptBuffer {
     pub bytes: u64,
     pub is_written: bool,
 }

@@ -4,7 +4,7 @@
 //! - `texts`: the PTX, and what each kernel does with its parameters; `footprints`: the bytes that a launch accesses;
 //! - `analysis`: what each node accesses, and races; `written`: reads of memory that nothing wrote; `findings`: both for
 //!   users;
-//! - `graph`: the statements, through the builder; `kept`: nodes that are kept as they were captured.
+//! - `graph`: the statements, through the builder; `kept`: nodes that are kept as they were captured; `dot`: pictures.
 
 // `lift` is unsafe: nothing can check the addresses that a graph has captured.
 #![allow(unsafe_code)]
@@ -21,6 +21,7 @@ use crate::exec::Graph;
 
 mod analysis;
 mod captured;
+mod dot;
 mod findings;
 mod footprints;
 mod graph;
@@ -34,7 +35,6 @@ use analysis::Analysed;
 pub use captured::Captured;
 use captured::CapturedGraph;
 pub use findings::{Finding, Findings, FoundAccess};
-pub(crate) use kept::KeptNode;
 use nodes::Nodes;
 
 /// A captured graph that was lifted: what was found in it, and the graph that is made of it.
@@ -97,6 +97,12 @@ impl Lifted {
     /// Returns the number of nodes of the captured graph.
     pub fn nodes(&self) -> usize {
         self.analysed.nodes.list.len()
+    }
+
+    /// Returns the captured graph in the DOT language: kept nodes are grey, those of possible faults orange, those of
+    /// certain ones red, and races dashed lines. That of the lifted graph is [`Graph::dot`].
+    pub fn dot(&self) -> String {
+        dot::dot(self)
     }
 
     /// Builds the graph: with the same results as the captured one, where that has no race. Memory that nodes allocate
