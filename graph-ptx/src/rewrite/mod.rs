@@ -38,7 +38,7 @@ mod wait;
 
 pub use batch::{Batch, Batchable, batchable, batched, max_table_bytes};
 pub use fuse::{FusedTable, FusibleFacts, Fusion, fused, fusible};
-pub use name::free_name;
+pub use name::{combined_name, free_name};
 pub use refusal::Refusal;
 pub use split::{EntryTexts, IndependentEntries, independent, split};
 pub use stack::{StackedTable, stacked};

@@ -372,6 +372,15 @@ fn names_are_free() {
     assert!(made.contains(".entry cuweave_1_table(.param .align 4 .b8 cuweave__0_table[68])"), "{made}");
 }
 
+#[test]
+fn generated_kernels_have_the_names_of_their_kernels() {
+    let name = |kernels: &[&str], launches| combined_name("cuweave_fused", kernels.iter().copied(), launches);
+    assert_eq!(name(&["gate", "up", "gate"], 3), "cuweave_fused_gate_up_x3");
+    assert_eq!(name(&["a", "b", "c", "d", "e"], 5), "cuweave_fused_a_b_c_others_x5");
+    let long = "n".repeat(100);
+    assert_eq!(name(&[&long], 2), format!("cuweave_fused_{}_x2", &long[..40]));
+}
+
 /// One loop per kernel, grouped by the condition that ends it.
 #[test]
 fn loops_that_wait_for_others_are_found() {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream, CudaView};
 
-use crate::cuda::{Driver, UnownedBuffer};
+use crate::cuda::{Driver, UnownedBuffer, drop_outside_captures};
 use crate::error::Result;
 use crate::waits::OwnedEvent;
 
@@ -112,5 +112,5 @@ fn release((tracked, owner): Owned) {
     }
     forget(&tracked);
     // A panic of the owner's must not end the thread.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(owner)));
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop_outside_captures(owner)));
 }

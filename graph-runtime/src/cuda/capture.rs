@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{null, null_mut, with_exposed_provenance_mut};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut};
 
@@ -40,6 +41,41 @@ pub fn between_captures<T>(work: impl FnOnce() -> T) -> Option<T> {
         Err(TryLockError::WouldBlock) => return None,
     };
     Some(work())
+}
+
+/// Locked while values of other code are dropped.
+static DROPS: Mutex<()> = Mutex::new(());
+/// The time after which a capture and a drop no longer wait for each other.
+const MAX_WAIT: Duration = Duration::from_millis(200);
+
+/// Returns the guard to hold during a capture of other code, once no value is being dropped.
+pub fn during_foreign_capture() -> RwLockReadGuard<'static, ()> {
+    let guard = during_capture();
+    wait_for(|| !matches!(DROPS.try_lock(), Err(TryLockError::WouldBlock)));
+    guard
+}
+
+/// Drops a value of other code. Memory of cudarc is freed in its stream, which must not capture then, so this waits for
+/// captures that are in progress, and captures that begin wait for it. Neither waits for long, since the drop or the
+/// capture may itself wait for the other thread.
+pub fn drop_outside_captures(value: impl Sized) {
+    let mut drops = None;
+    wait_for(|| {
+        let guard = DROPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free = !matches!(CAPTURES.try_write(), Err(TryLockError::WouldBlock));
+        drops = is_free.then_some(guard);
+        is_free
+    });
+    drop(value);
+    drop(drops);
+}
+
+/// Asks until the answer is true, or for the maximum time.
+fn wait_for(mut is_done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_done() && begun.elapsed() < MAX_WAIT {
+        std::thread::sleep(Duration::from_micros(50));
+    }
 }
 
 /// The state of a stream's capture.

@@ -58,7 +58,7 @@ pub use buffers::{
 };
 pub use capture::{
     CallBuffer, CallNodes, CallStream, CaptureInfo, CaptureStatus, CaptureStream, NodeKind, between_captures,
-    during_capture,
+    drop_outside_captures, during_capture, during_foreign_capture,
 };
 pub use children::GraphShape;
 pub use collective::{

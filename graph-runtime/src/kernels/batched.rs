@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, PoisonError};
 
+use cuweave_core::index::size;
 use cuweave_core::launches::Batching;
 use cuweave_ptx as ptx;
 use cuweave_ptx::rewrite::{self, Axis, Batch, BatchTable, GridShape};
@@ -72,7 +73,8 @@ impl LoadedModule {
 
     /// Returns the name of a variant's entry, and the text of its module.
     fn text_of(&self, module: &ptx::Module<'_>, wanted: &VariantRequest) -> Result<(String, String), String> {
-        let name = rewrite::free_name(module, "cuweave_batch");
+        let name = rewrite::combined_name("cuweave_batch", [wanted.entry], size(wanted.capacity));
+        let name = rewrite::free_name(module, &name);
         let batch = Batch {
             entry: wanted.entry.to_owned(),
             name: name.clone(),

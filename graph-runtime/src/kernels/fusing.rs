@@ -130,7 +130,8 @@ impl LoadedModule {
         parts: &[(&ptx::Module<'_>, &str)],
     ) -> Result<(cuda::RawModule, FusedKernel), String> {
         let FusionRequest { block, waits, ref forward, stack, .. } = *wanted;
-        let mut name = "cuweave_fused".to_owned();
+        let mut name =
+            rewrite::combined_name("cuweave_fused", parts.iter().map(|(_, entry)| *entry), parts.len());
         while parts.iter().any(|(module, _)| module.text.contains(&name)) {
             name.push('_');
         }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::{CudaContext, CudaStream, sys};
 
 use crate::context;
-use crate::cuda::{self, Driver, RawGraph, Stream, during_capture, record};
+use crate::cuda::{self, Driver, RawGraph, Stream, during_foreign_capture, record};
 use crate::error::{Error, LiftFault, Result};
 
 /// A graph that other code has captured or built, for [`lift`](fn@crate::lift).
@@ -59,7 +59,7 @@ impl<R: Send + Sync + 'static> Captured<R> {
             return Err(fault(LiftFault::DefaultStream));
         }
         context::enter(driver, ctx)?;
-        let _capturing = during_capture();
+        let _capturing = during_foreign_capture();
         driver.begin_capture_alone(raw)?;
         let result = driver.capturing(|| catch_unwind(AssertUnwindSafe(enqueue)));
         let entered = context::enter(driver, ctx);
