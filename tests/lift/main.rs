@@ -457,3 +457,156 @@ fn null_pointers_and_tables_of_constants_are_launches() {
     drop(exec);
     device.nothing_reported();
 }
+
+#[test]
+fn memory_of_nodes_may_have_the_address_of_earlier_memory() {
+    let device = untracked();
+    let (kernels, x) = (Kernels::new(&device.ctx), device.upload(&ramp(N)));
+    let (mut y, stream) = (device.zeros::<f32>(N), &device.stream);
+    let captured = Captured::of(stream, || {
+        let mut addresses = Vec::new();
+        for factor in [2.0, 3.0, 4.0] {
+            let mut h = unsafe { stream.alloc::<f32>(N) }.expect("memory");
+            addresses.push(h.device_ptr(stream).0);
+            kernels.copy_to(stream, &x, &mut h, COUNT);
+            kernels.scale(stream, &mut h, factor, COUNT);
+            kernels.axpy(stream, 1.0, &h, &mut y, COUNT);
+        }
+        addresses
+    })
+    .expect("it is captured");
+    assert_eq!(captured.result()[0], captured.result()[1], "the driver takes the address again");
+    for texts in [&[PTX][..], &[]] {
+        stream.memset_zeros(&mut y).expect("a fill");
+        let lifted = unsafe { cuweave::lift(&device.ctx, &captured, texts) }.expect("it is lifted");
+        assert_eq!(faults(&lifted), Vec::<String>::new());
+        let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+        cuweave_check::check(&exec.certificate()).expect("the certificate holds");
+        drop(exec.launch(stream).expect("it launches"));
+        let wanted: Vec<f32> = ramp(N).iter().map(|x| 9.0 * x).collect();
+        assert_eq!(device.download(&y), wanted);
+    }
+    device.nothing_reported();
+}
+
+/// A kernel whose values decide which thread accesses which element, and one that needs blocks of a size.
+const ORDERED: &str = "
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry turned(.param .u64 turned_x, .param .u64 turned_y, .param .u32 turned_turn)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .f32 %f<2>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [turned_x];
+    ld.param.u64 %rd2, [turned_y];
+    ld.param.u32 %r1, [turned_turn];
+    cvta.to.global.u64 %rd1, %rd1;
+    cvta.to.global.u64 %rd2, %rd2;
+    mov.u32 %r2, %tid.x;
+    sub.u32 %r3, 63, %r2;
+    setp.ne.u32 %p1, %r1, 0;
+    selp.u32 %r4, %r3, %r2, %p1;
+    mul.wide.u32 %rd3, %r4, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.f32 %f1, [%rd4];
+    mul.wide.u32 %rd5, %r2, 4;
+    add.s64 %rd6, %rd2, %rd5;
+    st.global.f32 [%rd6], %f1;
+    ret;
+}
+.visible .entry required(.param .u64 required_x)
+.reqntid 64
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [required_x];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    mov.u32 %r2, 0;
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+";
+
+#[test]
+fn values_that_move_accesses_between_threads_are_not_set() {
+    let device = untracked();
+    let module = device.ctx.load_module(Ptx::from_src(ORDERED)).expect("a module");
+    let (turned, required) = (module.load_function("turned"), module.load_function("required"));
+    let (turned, required) = (turned.expect("a kernel"), required.expect("a kernel"));
+    let (x, stream) = (device.upload(&ramp(64)), &device.stream);
+    let (mut y, mut z) = (device.zeros::<f32>(64), device.zeros::<f32>(64));
+    let mut zeroed = device.upload(&ramp(64));
+    let captured = Captured::of(stream, || unsafe {
+        let config = threads(64);
+        stream.launch_builder(&turned).arg(&x).arg(&mut y).arg(&0_u32).launch(config).expect("turned");
+        stream.launch_builder(&turned).arg(&y).arg(&mut z).arg(&0_u32).launch(config).expect("turned");
+        stream.launch_builder(&required).arg(&mut zeroed).launch(config).expect("required");
+    })
+    .expect("it is captured");
+    let lifted = unsafe { cuweave::lift(&device.ctx, &captured, &[ORDERED]) }.expect("it is lifted");
+    assert_eq!(lifted.findings().to_string(), "nothing found");
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    let refused = exec.kernel("turned", 1).expect("the second").set(2, 1_u32).expect_err("other threads");
+    assert!(matches!(refused, Error::BuildAgain { .. }), "{refused}");
+    drop(exec.launch(stream).expect("it launches"));
+    assert_eq!(device.download(&z), ramp(64));
+    assert_eq!(device.download(&zeroed), vec![0.0; 64]);
+    drop(exec);
+    device.nothing_reported();
+}
+
+#[test]
+fn outputs_that_are_read_before_they_are_written_are_zeros_at_first() {
+    let device = untracked();
+    let kernels = Kernels::new(&device.ctx);
+    let stream = &device.stream;
+    let captured = Captured::of(stream, || {
+        let mut y = unsafe { stream.alloc::<f32>(N) }.expect("memory");
+        kernels.scale(stream, &mut y, 2.0, COUNT);
+        y.leak()
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    assert!(faults(&lifted)[0].starts_with("unwritten memory: node 1 (`scale`)"), "{}", lifted.findings());
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    let launched = exec.launch(stream).expect("it launches");
+    let bytes: Vec<u8> = stream.clone_dtoh(&launched.nth::<u8>(0).expect("an output")).expect("it is read");
+    assert_eq!(bytes, vec![0; 4 * N]);
+    drop(exec);
+    device.nothing_reported();
+}
+
+#[test]
+fn races_with_kept_nodes_are_ordered_and_their_memory_is_not_replaced() {
+    let device = untracked();
+    let (kernels, side) = (Kernels::new(&device.ctx), device.new_stream());
+    let (mut x, mut y) = (device.zeros::<f32>(N), device.zeros::<f32>(N));
+    let host = pinned(&device.ctx, &[3.0_f32; N]);
+    let captured = Captured::of(&device.stream, || {
+        side.join(&device.stream).expect("a fork");
+        side.memcpy_htod(&host, &mut x).expect("a copy");
+        kernels.copy_to(&device.stream, &x, &mut y, COUNT);
+        device.stream.join(&side).expect("a join");
+    })
+    .expect("it is captured");
+    let lifted = lifted(&device, &captured);
+    assert_eq!(lifted.findings().faults().count(), 1, "{}", lifted.findings());
+    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    drop(exec.launch(&device.stream).expect("it launches"));
+    assert_eq!(device.download(&y), vec![3.0; N]);
+    let unverified = exec.verify(&device.stream).map(drop).expect_err("a kept node");
+    assert!(unverified.to_string().contains("is kept as it was captured"), "{unverified}");
+    let address = x.device_ptr(&device.stream).0;
+    let other = unsafe { cuweave::Foreign::<u8>::new(address, 4 * N, ()) }.expect("memory");
+    let nth = usize::from(address > y.device_ptr(&device.stream).0);
+    let refused = exec.set_memory(nth, other).expect_err("the copy keeps its address");
+    assert!(refused.to_string().contains("cannot be replaced: node 0 (`copy`)"), "{refused}");
+    drop(exec);
+    device.nothing_reported();
+}

@@ -197,6 +197,25 @@ pub struct SlicedParameter {
 }
 
 impl BackwardSlice {
+    /// Returns the number of loads through a parameter.
+    #[must_use]
+    pub fn loads(&self, parameter: usize) -> usize {
+        let through = |op: &&SliceOp| {
+            let of = op.args.first();
+            op.code == SliceOpcode::Load
+                && matches!(of, Some(SliceArg::Constant(at)) if usize::try_from(*at) == Ok(parameter))
+        };
+        self.blocks.iter().flat_map(|block| &block.ops).filter(through).count()
+    }
+
+    /// Returns the slice without its stores.
+    #[must_use]
+    pub fn loads_alone(&self) -> BackwardSlice {
+        let mut slice = self.clone();
+        slice.blocks.iter_mut().for_each(|block| block.ops.retain(|op| op.code != SliceOpcode::Store));
+        slice
+    }
+
     /// Makes pointers null.
     pub fn set_null(&mut self, is_null: &dyn Fn(u32) -> bool) {
         let is_null = |parameter: Option<&SliceArg>| match parameter {

@@ -38,6 +38,7 @@ pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, ScalarV
 pub(crate) use arguments::recursion::check_recursion;
 pub(crate) use bounds::linear::LinearBounds;
 pub use calls::capture::CallCapture;
+pub(crate) use calls::capture::KEPT_FILE;
 pub(crate) use calls::collective_order::CollectiveOrder;
 pub use calls::order::{CollectiveEntry, Collectives};
 pub(crate) use calls::recapture::ChangedCall;

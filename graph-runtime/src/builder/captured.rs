@@ -104,7 +104,11 @@ impl Builder<'_> {
     }
 
     /// Sets the nodes that setters find by position.
-    pub(crate) fn set_captured(&mut self, kernels: Vec<(String, Statement)>, memory: Vec<Handle>) {
+    pub(crate) fn set_captured(
+        &mut self,
+        kernels: Vec<(String, Statement)>,
+        memory: Vec<(Handle, Option<(usize, String)>)>,
+    ) {
         let texts = std::mem::take(&mut self.program.captured.texts);
         self.program.captured = CapturedIndex { kernels, memory, texts };
     }
@@ -146,12 +150,18 @@ impl<'a> Exec<'a> {
     ///
     /// # Errors
     ///
-    /// No such allocation; those of [`set_buffer`](Exec::set_buffer).
+    /// No such allocation; one that a node may use that is kept as captured; those of
+    /// [`set_buffer`](Exec::set_buffer).
     #[track_caller]
     pub fn set_memory(&mut self, nth: usize, memory: Foreign<u8>) -> Result<()> {
         let known = &self.core.args.captured.memory;
-        let Some(&handle) = known.get(nth) else {
-            return Err(Error::Lift(Box::new(LiftFault::NoMemory { nth, count: known.len() })));
+        let handle = match known.get(nth) {
+            Some((handle, None)) => *handle,
+            Some((_, Some((node, name)))) => {
+                let (node, name) = (*node, name.clone());
+                return Err(Error::Lift(Box::new(LiftFault::MemoryKept { nth, node, name })));
+            }
+            None => return Err(Error::Lift(Box::new(LiftFault::NoMemory { nth, count: known.len() }))),
         };
         self.set_buffer(&handle, memory)
     }

@@ -376,8 +376,9 @@ pub(super) enum ReplacedValue {
 pub(crate) struct CapturedIndex {
     /// The kernel nodes in the order of their numbers: the name and the statement.
     pub kernels: Vec<(String, super::handle::Statement)>,
-    /// The arguments that are bound to memory, in the order of their addresses.
-    pub memory: Vec<super::handle::Handle>,
+    /// The arguments that are bound to memory, in the order of their addresses, each with a kept node that may use it:
+    /// its number and its name.
+    pub memory: Vec<(super::handle::Handle, Option<(usize, String)>)>,
     /// What a setter of values compares.
     pub texts: BTreeMap<StatementId, Arc<dyn ValueCheck>>,
 }

@@ -6,8 +6,7 @@ use std::ptr::{null, null_mut};
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_FOUND, NOT_SUPPORTED, Outcome};
 use super::handles::{Context, Event, Function, Node, RawGraph, RawModule, Stream};
-use super::params::{HostParams, KernelParams, Word};
-use cuweave_core::index::size;
+use super::params::{CopyEnd, HostParams, KernelParams, Memcpy, RawCopyEnd, Word};
 
 /// The kinds of the nodes of a graph, by their `CUgraphNodeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,24 +164,35 @@ impl Driver {
         Ok(added)
     }
 
-    /// Adds a kernel node whose parameters have no meaning, to ask for its attributes.
-    pub fn add_unvalued_kernel(&self, graph: RawGraph, function: Function, sizes: &[u32]) -> Outcome<Node> {
-        let most = sizes.iter().copied().max().unwrap_or(0).max(8);
-        let words = vec![Word::new(0); size(most).div_ceil(8)];
-        let mut pointers = vec![words.as_ptr().cast_mut().cast(); sizes.len()];
-        let params = KernelParams {
-            function,
-            grid: [1; 3],
-            block: [1; 3],
+    /// Adds a kernel node with the configuration and the parameters of another one, but without its attributes.
+    pub fn add_plain_kernel(&self, graph: RawGraph, function: Function, node: Node) -> Outcome<Node> {
+        let mut params = KernelParams {
+            function: Function::NONE,
+            grid: [0; 3],
+            block: [0; 3],
             shared: 0,
-            values: pointers.as_mut_ptr(),
+            values: null_mut(),
             extra: null_mut(),
             kernel: 0,
             context: 0,
         };
+        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        params.function = function;
         let mut added = Node::NONE;
         call!(self, cuGraphAddKernelNode(&mut added, graph, null(), 0, &params))?;
         Ok(added)
+    }
+
+    /// Returns true for a copy between linear memory of the host or a device, without offsets.
+    pub fn is_plain_copy(&self, node: Node) -> Outcome<bool> {
+        let none = Memcpy::line(CopyEnd::Device(0), CopyEnd::Device(0), 0);
+        let mut params = super::params::memcpy_params(&none);
+        call!(self, cuGraphMemcpyNodeGetParams(node, &mut params))?;
+        // CU_MEMORYTYPE_HOST and CU_MEMORYTYPE_DEVICE.
+        let plain = |end: &RawCopyEnd| {
+            matches!(end.memory_type, 1 | 2) && end.x_in_bytes == 0 && end.y == 0 && end.z == 0 && end.lod == 0
+        };
+        Ok(plain(&params.source) && plain(&params.target))
     }
 
     fn add_kernel_of(

@@ -112,6 +112,14 @@ impl Driver {
         }
     }
 
+    /// Returns true for memory that is mapped into a reserved range of addresses.
+    pub fn is_mapped(&self, address: u64) -> Outcome<bool> {
+        let PointerPlace::Device(ordinal) = self.device_of(address)? else { return Ok(false) };
+        let device = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
+        let mut flags = 0u64;
+        Ok(call!(self, cuMemGetAccess(&mut flags, &DeviceLocation { kind: 1, device }, address)).is_ok())
+    }
+
     /// Returns the memory pool that contains an address. 0 if none does.
     fn pool_of(&self, address: u64) -> usize {
         let mut pool = 0usize;

@@ -63,15 +63,17 @@ pub enum LiftFault {
         /// Its `CUgraphNodeType`.
         kind: u32,
     },
-    /// A child graph that may use memory of nodes outside of it.
+    /// A child graph, or a kernel whose parameters cannot be read, that may use memory of alloc nodes.
     #[error(
-        "node {node} is a child graph, and may use the memory that node {allocated_by} allocates, whose addresses in it \
-        cannot be changed\n  = help: allocate before the capture"
+        "node {node} (`{name}`) may use the memory that node {allocated_by} allocates, whose addresses in it cannot be \
+        changed\n  = help: allocate before the capture"
     )]
     #[non_exhaustive]
     MemoryOfKept {
         /// The number of the node.
         node: usize,
+        /// Its name.
+        name: String,
         /// The number of the node that allocates the memory.
         allocated_by: usize,
     },
@@ -137,6 +139,19 @@ pub enum LiftFault {
         nth: usize,
         /// The number of outputs.
         count: usize,
+    },
+    /// Memory that a kept node may use, too.
+    #[error(
+        "the allocation {nth} cannot be replaced: node {node} (`{name}`), which is kept as captured, may use its address"
+    )]
+    #[non_exhaustive]
+    MemoryKept {
+        /// The position of the allocation.
+        nth: usize,
+        /// The number of the node.
+        node: usize,
+        /// Its name.
+        name: String,
     },
     /// No memory at this position.
     #[error("there is no allocation {nth}: the lifted graph uses {count}")]

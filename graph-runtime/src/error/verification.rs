@@ -50,6 +50,9 @@ pub enum VerificationObstacle {
     /// A wait for a semaphore, or a signal.
     #[error("{0} waits for or signals a semaphore, whose value would advance")]
     Semaphore(Box<SourceLocation>),
+    /// A node of a captured graph that is kept, whose effects are not known.
+    #[error("{0} is kept as it was captured, and what it writes is not known")]
+    Kept(Box<SourceLocation>),
     /// A collective, which all ranks would have to verify together.
     #[error("{0} is a collective, which other ranks would have to join")]
     Collective(Box<SourceLocation>),

@@ -9,7 +9,7 @@ use cuweave_ptx::coverage::{Region, regions_are_disjoint};
 
 use crate::cuda::{CopyEnd, Driver, Memcpy, Memset, PointerPlace, RawModule, pattern};
 use crate::error::{Error, LiftFault, Result};
-use crate::kernels::{AtomicUpdates, Kernel};
+use crate::kernels::Kernel;
 
 use super::findings::{Finding, FoundAccess};
 use super::footprints::{Footprint, Footprints, Reach};
@@ -41,16 +41,20 @@ pub(super) struct NodeAccess {
     pub memory: MemoryId,
     /// The bytes that may be accessed.
     pub bytes: Range<u64>,
+    /// The bytes that may be written.
+    pub written: Range<u64>,
     /// The bytes that a launch declares: from the pointer on.
     pub declared: Range<u64>,
     pub reads: bool,
     pub writes: bool,
     /// The reduction, if it is one.
-    pub reduction: Option<&'static str>,
+    pub reduction: Option<String>,
     /// True if the bytes are those of the whole allocation, since the kernel's are not known.
     pub assumed: bool,
-    /// True if all of the bytes are written.
+    /// True if all bytes of `written` are written.
     pub writes_all: bool,
+    /// True for a parameter that is declared as written only, and for a transfer.
+    pub is_write: bool,
     /// True if all of the bytes are read or written.
     pub touches_all: bool,
     /// True if it certainly reads what the bytes held before.
@@ -70,6 +74,8 @@ pub(super) struct Analysed {
     pub memory: MemoryMap,
     pub uses: Vec<NodeUse>,
     pub findings: Vec<Finding>,
+    /// The nodes of each proved race.
+    pub races: Vec<(usize, usize)>,
 }
 
 impl Analysed {
@@ -86,10 +92,10 @@ impl Analysed {
         let memory = MemoryMap::new(driver, &nodes);
         let modules = modules(&nodes);
         let mut analysis =
-            NodeAnalysis { driver, texts, modules, memory, footprints: Footprints::default(), findings: Vec::new() };
-        let uses = nodes.list.iter().map(|node| analysis.node(node)).collect::<Result<Vec<_>>>()?;
+            NodeAnalysis { driver, texts, modules, nodes: &nodes, memory, footprints: Footprints::default(), findings: Vec::new() };
+        let uses = (0..nodes.list.len()).map(|at| analysis.node(at)).collect::<Result<Vec<_>>>()?;
         let NodeAnalysis { memory, findings, .. } = analysis;
-        let mut analysed = Analysed { nodes, memory, uses, findings };
+        let mut analysed = Analysed { nodes, memory, uses, findings, races: Vec::new() };
         analysed.find_races();
         analysed.find_uses_after_free();
         analysed.note_kept();
@@ -142,6 +148,7 @@ impl Analysed {
                     Some("it may access what an unordered node does, as far as is known".to_owned());
             }
         }
+        self.races = found.iter().filter(|(_, race)| race.is_proved()).map(|(&pair, _)| pair).collect();
         self.findings.extend(found.into_values());
     }
 
@@ -158,9 +165,16 @@ impl Analysed {
                 }
                 let Some(free) = memory.free else { continue };
                 if !self.nodes.is_before(node, free) {
-                    let proved = self.nodes.is_before(free, node);
+                    let proved = self.nodes.is_before(free, node) && access.is_certain();
                     found.push(Finding::AfterFree { proved, access: accessed(), freed_by: number(free) });
                 }
+            }
+        }
+        for (at, node) in self.nodes.list.iter().enumerate() {
+            if let CapturedWork::Free { address } = node.work
+                && !self.memory.is_freed_by(at)
+            {
+                found.push(Finding::OutsideFree { node: node.number, address });
             }
         }
         self.findings.extend(found);
@@ -176,6 +190,22 @@ impl Analysed {
         }
     }
 
+    /// Returns a node that is kept and may use an allocation.
+    pub fn kept_user(&self, memory: MemoryId) -> Option<&CapturedNode> {
+        let addresses = &self.memory.list[memory].addresses;
+        let mut kept = self.nodes.list.iter().zip(&self.uses).filter(|(_, used)| used.kept.is_some());
+        let found = kept.find(|(node, used)| match &node.work {
+            CapturedWork::Kernel(kernel) => kernel.parameters.as_ref().is_none_or(|(_, values)| {
+                let words = values.iter().flat_map(|value| value.chunks_exact(8));
+                let mut words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
+                words.any(|word| addresses.contains(&word))
+            }),
+            CapturedWork::Kept(name) => *name == "child graph",
+            _ => used.uses(memory),
+        });
+        found.map(|(node, _)| node)
+    }
+
     pub fn found(&self, node: usize, access: &NodeAccess) -> FoundAccess {
         FoundAccess::new(&self.nodes.list[node], access)
     }
@@ -188,6 +218,11 @@ struct Race {
 }
 
 impl NodeAccess {
+    /// Returns true if some byte is certainly accessed.
+    pub fn is_certain(&self) -> bool {
+        !self.certain[0].is_empty()
+    }
+
     /// Returns true if two accesses declare a byte in common.
     fn shares_declared_with(&self, other: &NodeAccess) -> bool {
         self.declared.start < other.declared.end && other.declared.start < self.declared.end
@@ -202,7 +237,9 @@ impl NodeAccess {
         }
         let proves = |writer: &NodeAccess, other: &NodeAccess| {
             let [certain, _] = &other.certain;
-            writer.writes_all && (other.touches_all || certain.iter().any(|byte| writer.bytes.contains(byte)))
+            let meets = other.bytes.start < writer.written.end && writer.written.start < other.bytes.end;
+            writer.writes_all
+                && (other.touches_all && meets || certain.iter().any(|byte| writer.written.contains(byte)))
                 || writer.certain[1].iter().any(|byte| certain.contains(byte))
         };
         Some(Race { proved: proves(self, other) || proves(other, self), addresses: both })
@@ -237,6 +274,7 @@ struct NodeAnalysis<'t> {
     driver: &'static Driver,
     texts: &'t [&'static Text],
     modules: BTreeMap<String, Vec<RawModule>>,
+    nodes: &'t Nodes,
     memory: MemoryMap,
     footprints: Footprints,
     findings: Vec<Finding>,
@@ -248,6 +286,8 @@ fn exact(memory: MemoryId, bytes: Range<u64>, writes: bool, dense: bool) -> Node
     NodeAccess {
         memory,
         declared: bytes.clone(),
+        written: if writes { bytes.clone() } else { 0..0 },
+        is_write: writes,
         bytes,
         reads: !writes,
         writes,
@@ -264,23 +304,23 @@ fn exact(memory: MemoryId, bytes: Range<u64>, writes: bool, dense: bool) -> Node
 }
 
 impl NodeAnalysis<'_> {
-    fn node(&mut self, node: &CapturedNode) -> Result<NodeUse> {
-        match &node.work {
-            CapturedWork::Kernel(kernel) => self.kernel(node, kernel),
-            CapturedWork::Copy(copy) => self.copy(node, copy),
-            CapturedWork::Fill(fill) => self.fill(node, fill),
+    fn node(&mut self, at: usize) -> Result<NodeUse> {
+        match &self.nodes.list[at].work {
+            CapturedWork::Kernel(kernel) => self.kernel(at, kernel),
+            CapturedWork::Copy(copy) => self.copy(at, copy),
+            CapturedWork::Fill(fill) => self.fill(at, fill),
             CapturedWork::Kept(what) => Ok(NodeUse { kept: Some(format!("it is a {what}")), ..NodeUse::default() }),
             CapturedWork::Alloc { .. } | CapturedWork::Free { .. } | CapturedWork::Empty => Ok(NodeUse::default()),
         }
     }
 
     /// Returns a kernel that is kept, with the memory of other nodes whose addresses it is given.
-    fn kept(&self, kernel: &CapturedKernel, reason: impl Into<String>) -> NodeUse {
+    fn kept(&self, at: usize, kernel: &CapturedKernel, reason: impl Into<String>) -> NodeUse {
         let values = kernel.parameters.iter().flat_map(|(_, values)| values);
         let words = values.flat_map(|value| value.chunks_exact(8));
         let words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
         let mut touched: Vec<MemoryId> = words
-            .filter_map(|word| self.memory.known(word))
+            .filter_map(|word| self.memory.known(self.nodes, at, word))
             .filter(|&memory| self.memory.list[memory].nodes.is_some())
             .collect();
         touched.sort_unstable();
@@ -288,9 +328,9 @@ impl NodeAnalysis<'_> {
         NodeUse { kept: Some(reason.into()), touched, ..NodeUse::default() }
     }
 
-    fn kernel(&mut self, node: &CapturedNode, kernel: &CapturedKernel) -> Result<NodeUse> {
+    fn kernel(&mut self, at: usize, kernel: &CapturedKernel) -> Result<NodeUse> {
         let Some((sizes, values)) = &kernel.parameters else {
-            return Ok(self.kept(kernel, "its parameters cannot be read"));
+            return Ok(self.kept(at, kernel, "its parameters cannot be read"));
         };
         let named = self.texts.iter().filter(|text| text.has(&kernel.name, kernel.launch.block));
         let (mut other, mut found): (_, Vec<&'static Text>) = (None, Vec::new());
@@ -303,45 +343,48 @@ impl NodeAnalysis<'_> {
         }
         let text = match (&found[..], other) {
             (&[text], _) => text,
-            ([], None) => return Ok(self.kept(kernel, "its PTX is not given")),
+            ([], None) => return Ok(self.kept(at, kernel, "its PTX is not given")),
             ([], Some(difference)) => {
                 let fault = LiftFault::OtherKernel { kernel: kernel.name.clone(), difference };
                 return Err(Error::Lift(Box::new(fault)));
             }
-            _ => return Ok(self.kept(kernel, "two texts have a kernel of its name")),
+            _ => return Ok(self.kept(at, kernel, "two texts have a kernel of its name")),
         };
         if self.modules.get(&kernel.name).is_some_and(|modules| modules.len() > 1) {
-            return Ok(self.kept(kernel, "two modules have a kernel of its name"));
+            return Ok(self.kept(at, kernel, "two modules have a kernel of its name"));
         }
         let is_null = |value: &Vec<u8>| value.len() == 8 && value.iter().all(|byte| *byte == 0);
         let pointers = text.pointers(&kernel.name);
         let nulls: Vec<bool> =
             values.iter().zip(&*pointers).map(|(value, pointer)| *pointer && is_null(value)).collect();
         let Some(text) = text.kernel(&kernel.name, &nulls) else {
-            return Ok(self.kept(kernel, "its PTX is not given"));
+            return Ok(self.kept(at, kernel, "its PTX is not given"));
         };
         if let Some(reason) = text.opaque.as_deref().or(kernel.special) {
-            return Ok(self.kept(kernel, reason));
+            return Ok(self.kept(at, kernel, reason));
         }
         let footprints = self.footprints.of(&text, kernel, values);
         let mut kinds = Vec::with_capacity(values.len());
-        let (mut accesses, mut reason) = (Vec::new(), None);
-        let mut footprints = footprints.iter();
-        for (at, value) in values.iter().enumerate() {
-            let footprint = footprints.next_if_pointer(text.parameters[at].is_pointer);
+        let (mut accesses, mut reason): (Vec<NodeAccess>, _) = (Vec::new(), None);
+        let mut footprints = footprints.pointers.iter();
+        for (parameter, value) in values.iter().enumerate() {
+            let footprint = footprints.next_if_pointer(text.parameters[parameter].is_pointer);
             let Some(footprint) = footprint else {
                 kinds.push(ParameterKind::Value);
                 continue;
             };
             let (reads, writes) = (!footprint.reads.is_nothing(), !footprint.writes.is_nothing());
-            kinds.push(if nulls[at] { ParameterKind::Null } else { text.kind(at, reads, writes) });
+            kinds.push(if nulls[parameter] { ParameterKind::Null } else { text.kind(parameter, reads, writes) });
             // What may be an access of null is none, since it would fail.
-            if !(reads || writes) || nulls[at] && footprint.certain[0].is_empty() {
+            if !(reads || writes) || nulls[parameter] && footprint.certain[0].is_empty() {
                 continue;
             }
             let pointer = <[u8; 8]>::try_from(value.as_slice()).map_or(0, u64::from_ne_bytes);
-            match self.access(node, &text, at, pointer, footprint)? {
-                Ok(access) => accesses.push(access),
+            match self.access(at, &text, parameter, pointer, footprint)? {
+                Ok(access) => {
+                    let is_write = kinds.last() == Some(&ParameterKind::Write);
+                    accesses.push(NodeAccess { is_write, reduction: text.reduction(parameter), ..access });
+                }
                 Err(why) => reason = reason.or(Some(why)),
             }
         }
@@ -352,14 +395,8 @@ impl NodeAnalysis<'_> {
             reason.get_or_insert_with(|| "two of its parameters overlap".to_owned());
         }
         let kernel_of = text.declaration(&kinds);
-        let buffers = kernel_of.params.iter().filter(|param| !param.is_scalar());
-        for (access, param) in accesses.iter_mut().zip(buffers) {
-            if let AtomicUpdates::Reduction(operation) = param.updates {
-                access.reduction = Some(operation);
-            }
-        }
         match reason {
-            Some(reason) => Ok(NodeUse { accesses, ..self.kept(kernel, reason) }),
+            Some(reason) => Ok(NodeUse { accesses, ..self.kept(at, kernel, reason) }),
             None => {
                 let launch = Some(LiftedKernel { text, kernel: kernel_of });
                 Ok(NodeUse { accesses, launch, ..NodeUse::default() })
@@ -370,9 +407,9 @@ impl NodeAnalysis<'_> {
     /// Returns the access through a pointer, or the reason that the launch is kept.
     fn access(
         &mut self,
-        node: &CapturedNode,
-        text: &KernelText,
         at: usize,
+        text: &KernelText,
+        parameter: usize,
         pointer: u64,
         footprint: &Footprint,
     ) -> Result<std::result::Result<NodeAccess, String>> {
@@ -390,8 +427,9 @@ impl NodeAnalysis<'_> {
         });
         let (first, end) = hull.map_or((pointer, pointer.saturating_add(1)), |(first, end)| (offset(first), offset(end)));
         let certain = footprint.certain.clone().map(|list| list.into_iter().map(offset).collect::<Vec<u64>>());
-        let parameter = &text.parameters[at];
-        let memory = match self.memory.place(pointer, end)? {
+        let (node, index) = (&self.nodes.list[at], parameter);
+        let parameter = &text.parameters[index];
+        let memory = match self.memory.place(self.nodes, at, pointer)? {
             Place::In(memory) => memory,
             place => {
                 let (number, kernel, name) = (node.number, node.name().to_owned(), parameter.name.to_owned());
@@ -427,20 +465,30 @@ impl NodeAnalysis<'_> {
             writes: !footprint.writes.is_nothing(),
             reduction: None,
             assumed: assumed.is_some(),
+            written: match footprint.writes {
+                Reach::Nothing => 0..0,
+                Reach::Bytes(first, end) => offset(first)..offset(end),
+                Reach::Unknown(_) => bytes.clone(),
+            },
+            is_write: false,
             writes_all: footprint.writes_all && assumed.is_none(),
             touches_all: footprint.touches_all && assumed.is_none() && first == pointer,
-            reads_first: parameter.reads_first && !certain[0].is_empty(),
+            reads_first: parameter.reads_first && footprint.certainly_reads,
             certain,
             regions: assumed.is_none().then(|| (pointer, footprint.regions.clone())),
-            parameter: Some(at),
+            parameter: Some(index),
             sites: parameter.sites.clone(),
             bytes,
             declared,
         }))
     }
 
-    fn copy(&mut self, node: &CapturedNode, copy: &Memcpy) -> Result<NodeUse> {
-        let is_line = copy.rows == 1 && copy.planes == 1;
+    fn copy(&mut self, at: usize, copy: &Memcpy) -> Result<NodeUse> {
+        let (node, is_line) = (&self.nodes.list[at], copy.rows == 1 && copy.planes == 1);
+        if !self.driver.is_plain_copy(node.node)? {
+            let kept = Some("it copies between arrays or from an offset".to_owned());
+            return Ok(NodeUse { kept, ..NodeUse::default() });
+        }
         let mut used = NodeUse { kept: (!is_line).then(|| "it copies rows".to_owned()), ..NodeUse::default() };
         for ((end, pitch), writes) in [copy.from, copy.to].into_iter().zip(copy.pitches).zip([false, true]) {
             let lines = copy.rows.saturating_sub(1) + copy.planes.saturating_sub(1).saturating_mul(pitch.height);
@@ -448,7 +496,7 @@ impl NodeAnalysis<'_> {
             match end {
                 CopyEnd::Device(address) => {
                     let addresses = address..address.saturating_add(length);
-                    self.transferred(node, &mut used, addresses, writes, is_line)?;
+                    self.transferred(at, &mut used, addresses, writes, is_line)?;
                 }
                 CopyEnd::Host(address) => {
                     if self.driver.device_of(address)? == PointerPlace::Unknown {
@@ -469,7 +517,7 @@ impl NodeAnalysis<'_> {
         Ok(used)
     }
 
-    fn fill(&mut self, node: &CapturedNode, fill: &Memset) -> Result<NodeUse> {
+    fn fill(&mut self, at: usize, fill: &Memset) -> Result<NodeUse> {
         let row = fill.width.saturating_mul(fill.element.into());
         let length = fill.pitch.saturating_mul(fill.rows.saturating_sub(1)).saturating_add(row);
         let bytes = pattern(fill.value.into(), fill.element).to_ne_bytes();
@@ -480,20 +528,21 @@ impl NodeAnalysis<'_> {
         };
         let mut used = NodeUse { kept, ..NodeUse::default() };
         let addresses = fill.target..fill.target.saturating_add(length);
-        self.transferred(node, &mut used, addresses, true, fill.rows == 1)?;
+        self.transferred(at, &mut used, addresses, true, fill.rows == 1)?;
         Ok(used)
     }
 
     /// Adds the access of one end of a copy, or of a fill.
     fn transferred(
         &mut self,
-        node: &CapturedNode,
+        at: usize,
         used: &mut NodeUse,
         addresses: Range<u64>,
         writes: bool,
         dense: bool,
     ) -> Result<()> {
-        match self.memory.place(addresses.start, addresses.end)? {
+        let node = &self.nodes.list[at];
+        match self.memory.place(self.nodes, at, addresses.start)? {
             Place::In(memory) if addresses.end <= self.memory.list[memory].addresses.end => {
                 used.accesses.push(exact(memory, addresses, writes, dense));
             }

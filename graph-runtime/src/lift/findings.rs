@@ -82,6 +82,8 @@ pub struct FoundAccess {
     pub addresses: Range<u64>,
     /// True if the addresses are known.
     pub exact: bool,
+    /// True if some of the addresses are certainly accessed.
+    pub certain: bool,
     /// The line of the PTX with the access, and its text.
     pub instruction: Option<(u32, String)>,
 }
@@ -97,6 +99,7 @@ impl FoundAccess {
             writes: access.writes,
             addresses: access.bytes.clone(),
             exact: !access.assumed,
+            certain: access.is_certain(),
             instruction: site.map(|Site { line, text }| (*line, text.clone())),
         }
     }
@@ -185,6 +188,14 @@ pub enum Finding {
         /// The number of the node that allocates the memory.
         allocated_by: usize,
     },
+    /// A free of memory that no node of the graph allocated: a second launch frees it again.
+    #[non_exhaustive]
+    OutsideFree {
+        /// The number of the node.
+        node: usize,
+        /// The address.
+        address: u64,
+    },
     /// A read of memory of an alloc node that no node before it may have written.
     #[non_exhaustive]
     Unwritten {
@@ -229,7 +240,7 @@ impl Finding {
         match self {
             Finding::Race { proved, .. } | Finding::AfterFree { proved, .. } => *proved,
             Finding::Dangling { certain, .. } | Finding::Outside { certain, .. } => *certain,
-            Finding::Unwritten { .. } => true,
+            Finding::Unwritten { .. } | Finding::OutsideFree { .. } => true,
             Finding::BeforeAlloc { .. }
             | Finding::HostMemory { .. }
             | Finding::Overwritten { .. }
@@ -246,6 +257,7 @@ impl Finding {
             Finding::Unwritten { access } => vec![access.node],
             Finding::Overwritten { node, by, .. } => vec![*node, *by],
             Finding::Dangling { node, .. }
+            | Finding::OutsideFree { node, .. }
             | Finding::Outside { node, .. }
             | Finding::HostMemory { node, .. }
             | Finding::Kept { node, .. } => vec![*node],
@@ -295,6 +307,9 @@ impl fmt::Display for Finding {
             Finding::BeforeAlloc { access, allocated_by } => {
                 write!(f, "use before allocation: {access}, and no path leads to it from node {allocated_by}, which \
                     allocates it")
+            }
+            Finding::OutsideFree { node, address } => {
+                write!(f, "outside free: node {node} frees the memory at {address:#x}, which the graph did not allocate")
             }
             Finding::Unwritten { access } => {
                 write!(f, "unwritten memory: {access}, which no node before it writes")

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use cuweave_ptx::coverage::{Extent, LaunchInputs, RangedInputs, Region, Verdict};
+use cuweave_ptx::coverage::{AccessSites, Extent, LaunchInputs, RangedInputs, Region, Verdict};
 
 use super::nodes::CapturedKernel;
 use super::texts::KernelText;
@@ -20,10 +20,21 @@ pub(super) struct Footprint {
     pub writes_all: bool,
     /// True if each byte from the pointer to the end of both is read or written.
     pub touches_all: bool,
+    /// True if some byte is certainly read.
+    pub certainly_reads: bool,
     /// Offsets of bytes that are certainly accessed, and of bytes that are certainly written.
     pub certain: [Vec<i128>; 2],
     /// What is read and what is written.
     pub regions: [Region; 2],
+}
+
+/// What a launch accesses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LaunchFootprint {
+    /// For each pointer.
+    pub pointers: Vec<Footprint>,
+    /// The loads and stores of each thread.
+    sites: AccessSites,
 }
 
 /// The hull of some accesses.
@@ -39,12 +50,12 @@ pub(super) enum Reach {
 /// The footprints of launches, by all that they depend on.
 #[derive(Default)]
 pub(super) struct Footprints {
-    known: HashMap<Vec<u64>, Rc<Vec<Footprint>>>,
+    known: HashMap<Vec<u64>, Rc<LaunchFootprint>>,
 }
 
 impl Footprints {
     /// Returns the footprint of each pointer of a launch.
-    pub fn of(&mut self, text: &KernelText, kernel: &CapturedKernel, values: &[Vec<u8>]) -> Rc<Vec<Footprint>> {
+    pub fn of(&mut self, text: &KernelText, kernel: &CapturedKernel, values: &[Vec<u8>]) -> Rc<LaunchFootprint> {
         let mut key = vec![cuweave_core::index::wide(std::ptr::from_ref(text).addr())];
         key.extend(kernel.launch.grid.iter().chain(&kernel.launch.block).map(|&count| u64::from(count)));
         for parameter in text.accesses.scalars() {
@@ -56,18 +67,19 @@ impl Footprints {
     }
 }
 
-/// Returns the footprint of each pointer of a launch.
+/// Returns what a launch accesses.
 pub(super) fn footprints(
     text: &KernelText,
     grid: [u32; 3],
     block: [u32; 3],
     values: &[Vec<u8>],
-) -> Vec<Footprint> {
+) -> LaunchFootprint {
     let scalar = |parameter: u32| text.number(values, parameter);
     let launch = LaunchInputs { grid, block, scalar: &scalar, ranged: RangedInputs::default() };
-    let (regions, _) = text.accesses.footprint_and_sites(&launch);
+    let (regions, sites) = text.accesses.footprint_and_sites(&launch);
     let reaches: Vec<Reach> = regions.iter().map(reach).collect();
     let (spans, _) = text.accesses.definite_span(&launch, MAX_STEPS);
+    let (loaded, _) = text.loads.definite_span(&launch, MAX_STEPS);
     let (stored, _) = text.stores.definite_span(&launch, MAX_STEPS);
     let ends = |span: Option<&Option<(i128, i128)>>| match span.copied().flatten() {
         Some((first, end)) => vec![first, end - 1],
@@ -96,6 +108,7 @@ pub(super) fn footprints(
         let verdict = nth.and_then(|nth| verdicts.get(nth));
         Footprint {
             writes_all: whole && verdict == Some(&Verdict::Covered),
+            certainly_reads: loaded.get(at).is_some_and(Option::is_some),
             touches_all: touched.get(at) == Some(&Verdict::Covered),
             // A run that follows what certainly happens does not tell loads from stores.
             certain: [ends(spans.get(at)), ends(nth.and_then(|nth| stored.get(nth)))],
@@ -104,7 +117,7 @@ pub(super) fn footprints(
             writes: reaches[at + 1].clone(),
         }
     };
-    stores.into_iter().enumerate().map(footprint).collect()
+    LaunchFootprint { pointers: stores.into_iter().enumerate().map(footprint).collect(), sites }
 }
 
 fn reach(region: &Region) -> Reach {

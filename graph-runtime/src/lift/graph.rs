@@ -14,11 +14,12 @@ use crate::builder::{
 };
 use crate::error::{Error, LiftFault, Result};
 use crate::exec::Graph;
+use crate::kernels::ParamKind;
 
 use super::Lifted;
 use super::analysis::{Analysed, LiftedKernel, NodeAccess, NodeUse};
 use super::findings::Finding;
-use super::footprints::{Footprint, footprints};
+use super::footprints::{LaunchFootprint, footprints};
 use super::kept::{KeptBuffer, KeptNode};
 use super::memory::{MemoryId, MemoryNodes};
 use super::nodes::{CapturedKernel, CapturedNode, CapturedWork};
@@ -28,7 +29,8 @@ pub(super) fn graph(lifted: &Lifted) -> Result<Graph<Args<'static>>> {
     for finding in lifted.findings.list() {
         let broken = match finding {
             Finding::Dangling { certain, .. } | Finding::Outside { certain, .. } => *certain,
-            Finding::AfterFree { .. } | Finding::BeforeAlloc { .. } => true,
+            Finding::AfterFree { access, .. } | Finding::BeforeAlloc { access, .. } => access.certain,
+            Finding::OutsideFree { .. } => true,
             _ => false,
         };
         if broken {
@@ -61,6 +63,9 @@ pub(super) fn graph(lifted: &Lifted) -> Result<Graph<Args<'static>>> {
     builder.build()
 }
 
+/// An argument that is bound to memory, with a kept node that may use it: its number and its name.
+type BoundMemory = (Handle, Option<(usize, String)>);
+
 struct Emitter<'l> {
     lifted: &'l Lifted,
     builder: Builder<'static>,
@@ -79,7 +84,7 @@ struct Emitter<'l> {
 struct SameAccesses {
     text: Arc<KernelText>,
     shape: LaunchShape,
-    footprints: Vec<Footprint>,
+    footprint: LaunchFootprint,
 }
 
 impl fmt::Debug for SameAccesses {
@@ -95,14 +100,14 @@ impl ValueCheck for SameAccesses {
     }
 
     fn accesses_the_same(&self, values: &[Vec<u8>]) -> bool {
-        footprints(&self.text, self.shape.grid, self.shape.block, values) == self.footprints
+        footprints(&self.text, self.shape.grid, self.shape.block, values) == self.footprint
     }
 }
 
 impl Emitter<'_> {
     /// Binds the memory of launches that lives outside of the graph. Returns the arguments in the order of their
     /// addresses.
-    fn bind(&mut self) -> Result<Vec<Handle>> {
+    fn bind(&mut self) -> Result<Vec<BoundMemory>> {
         let analysed = &self.lifted.analysed;
         let mut used: BTreeMap<u64, (MemoryId, bool)> = BTreeMap::new();
         let lifted = analysed.uses.iter().filter(|used| used.kept.is_none());
@@ -127,7 +132,8 @@ impl Emitter<'_> {
                 false => self.builder.shared::<u8>(&name, bytes, foreign),
             };
             self.handles.insert(id, handle);
-            bound.push(handle);
+            let user = analysed.kept_user(id).map(|node| (node.number, node.name().to_owned()));
+            bound.push((handle, user));
         }
         Ok(bound)
     }
@@ -176,6 +182,10 @@ impl Emitter<'_> {
             if leaves {
                 self.builder.output(handle)?;
             }
+            if !self.lifted.placed[id] {
+                self.builder.fill(handle.write(), 0_u8.to_argument())?;
+                self.written[id] = true;
+            }
             handle
         } else {
             let len = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -209,12 +219,14 @@ impl Emitter<'_> {
         LiftedKernel { text, kernel: declared }: &LiftedKernel,
     ) -> Result<Statement> {
         let values = kernel.parameters.as_ref().map_or_else(Vec::new, |(_, values)| values.clone());
-        let mode = |access: &NodeAccess| match (access.reduction, access.writes) {
-            (Some(_), _) => Mode::Atomic,
-            (None, true) => Mode::ReadWrite,
-            (None, false) => Mode::Read,
+        let mode = |kind: ParamKind| match kind {
+            ParamKind::Atomic => Mode::Atomic,
+            ParamKind::Write | ParamKind::ReadWrite => Mode::ReadWrite,
+            ParamKind::Read | ParamKind::Scalar => Mode::Read,
         };
-        let accesses = used.accesses.iter().map(|access| Ok((self.view(access)?, mode(access))));
+        let buffers = declared.params.iter().filter(|param| !param.is_scalar());
+        let accesses = used.accesses.iter().zip(buffers);
+        let accesses = accesses.map(|(access, param)| Ok((self.view(access)?, mode(param.kind))));
         let accesses = accesses.collect::<Result<Vec<_>>>()?;
         let extents = used.accesses.iter().map(|access| access.declared.end - access.declared.start).collect();
         let shape = LaunchShape {
@@ -222,8 +234,8 @@ impl Emitter<'_> {
             block: kernel.launch.block,
             shared: kernel.launch.shared,
         };
-        let footprints = footprints(text, shape.grid, shape.block, &values);
-        let check = SameAccesses { text: text.clone(), shape, footprints };
+        let footprint = footprints(text, shape.grid, shape.block, &values);
+        let check = SameAccesses { text: text.clone(), shape, footprint };
         let arguments = CapturedArguments { values, extents };
         let launch = CapturedLaunch { kernel: declared, shape, arguments, accesses, check: Arc::new(check) };
         self.builder.captured_launch(node.number, launch)
@@ -232,7 +244,12 @@ impl Emitter<'_> {
     /// Adds a copy of a node that is kept.
     fn kept(&mut self, at: usize, node: &CapturedNode, used: &NodeUse) -> Result<Statement> {
         let analysed = &self.lifted.analysed;
-        if matches!(node.work, CapturedWork::Kept("child graph")) {
+        let is_unknown = match &node.work {
+            CapturedWork::Kernel(kernel) => kernel.parameters.is_none(),
+            CapturedWork::Kept(name) => *name == "child graph",
+            _ => false,
+        };
+        if is_unknown {
             let live = |nodes: &MemoryNodes| {
                 !analysed.nodes.is_before(at, nodes.alloc)
                     && nodes.free.is_none_or(|free| !analysed.nodes.is_before(free, at))
@@ -240,7 +257,8 @@ impl Emitter<'_> {
             let memory = analysed.memory.list.iter().filter_map(|memory| memory.nodes.as_ref());
             if let Some(nodes) = memory.into_iter().find(|nodes| live(nodes)) {
                 let allocated_by = analysed.nodes.list[nodes.alloc].number;
-                let fault = LiftFault::MemoryOfKept { node: node.number, allocated_by };
+                let name = node.name().to_owned();
+                let fault = LiftFault::MemoryOfKept { node: node.number, name, allocated_by };
                 return Err(Error::Lift(Box::new(fault)));
             }
         }
@@ -251,7 +269,10 @@ impl Emitter<'_> {
         touched.retain(|&memory| analysed.memory.list[memory].nodes.is_some());
         let (mut buffers, mut handles, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
         for memory in touched {
-            let Some(&handle) = self.handles.get(&memory) else { continue };
+            let Some(&handle) = self.handles.get(&memory) else {
+                let finding = format!("node {} uses memory before it is allocated", node.number);
+                return Err(Error::Lift(Box::new(LiftFault::Broken { finding })));
+            };
             let range = analysed.memory.list[memory].addresses.clone();
             buffers.push(KeptBuffer { bytes: range.end - range.start, is_written: self.written[memory] });
             self.written[memory] = true;
@@ -310,6 +331,13 @@ impl Emitter<'_> {
                 if let (Some(one), Some(two)) = (self.statements[one], self.statements[two]) {
                     self.builder.edge(one, two)?;
                 }
+            }
+        }
+        for &(one, other) in &analysed.races {
+            if let (true, Some(one), Some(other)) =
+                (is_kept(one) || is_kept(other), self.statements[one], self.statements[other])
+            {
+                self.builder.edge(one, other)?;
             }
         }
         let before_pointer = |access: &&NodeAccess| access.bytes.start < access.declared.start;

@@ -11,7 +11,7 @@ use cuweave_core::ir::{
 use cuweave_core::structure::Structure;
 use cuweave_core::table::{BoundOp, DecodedFunction, Parameter, TableHandle};
 
-use crate::build::{ArgumentReader, Body, CallCapture};
+use crate::build::{ArgumentReader, Body, CallCapture, KEPT_FILE};
 use crate::cuda::{Context, KernelValues, Node, Stream};
 use crate::error::Result;
 use crate::statements::{Dim, dim};
@@ -96,7 +96,7 @@ impl KeptNode {
         DecodedFunction {
             program: Program {
                 name: name.to_owned().into(),
-                file: "a captured graph".into(),
+                file: KEPT_FILE.into(),
                 options: Options::default(),
                 dims: texts,
                 buffers: program_buffers,

@@ -15,7 +15,9 @@ pub(super) type MemoryId = usize;
 pub(super) struct MemoryMap {
     driver: &'static Driver,
     pub list: Vec<Memory>,
-    /// The allocations by their first address.
+    /// Those that nodes allocate. The driver may give one the address of an earlier one that is freed before.
+    of_nodes: Vec<MemoryId>,
+    /// The others by their first address.
     starts: BTreeMap<u64, MemoryId>,
 }
 
@@ -47,30 +49,39 @@ pub(super) enum Place {
 impl MemoryMap {
     /// Returns the memory that nodes of a graph allocate.
     pub fn new(driver: &'static Driver, nodes: &Nodes) -> MemoryMap {
-        let mut map = MemoryMap { driver, list: Vec::new(), starts: BTreeMap::new() };
+        let mut map = MemoryMap { driver, list: Vec::new(), of_nodes: Vec::new(), starts: BTreeMap::new() };
+        let mut allocated: BTreeMap<u64, Vec<MemoryId>> = BTreeMap::new();
         for (at, node) in nodes.list.iter().enumerate() {
-            if let CapturedWork::Alloc { address, bytes } = node.work {
-                let free = nodes.list.iter().position(
-                    |node| matches!(node.work, CapturedWork::Free { address: freed } if freed == address),
-                );
-                let memory = Some(MemoryNodes { alloc: at, free });
-                map.add(address..address.saturating_add(bytes), memory);
+            match node.work {
+                CapturedWork::Alloc { address, bytes } => {
+                    let nodes = Some(MemoryNodes { alloc: at, free: None });
+                    map.of_nodes.push(map.list.len());
+                    allocated.entry(address).or_default().push(map.list.len());
+                    map.list.push(Memory { addresses: address..address.saturating_add(bytes), nodes });
+                }
+                CapturedWork::Free { address } => {
+                    let of_address = allocated.get(&address).into_iter().flatten().rev();
+                    let open = of_address.copied().find(|&id| {
+                        map.list[id].nodes.is_some_and(|of| of.free.is_none() && nodes.is_before(of.alloc, at))
+                    });
+                    if let Some(of) = open.and_then(|id| map.list[id].nodes.as_mut()) {
+                        of.free = Some(at);
+                    }
+                }
+                _ => {}
             }
         }
         map
     }
 
-    fn add(&mut self, addresses: Range<u64>, nodes: Option<MemoryNodes>) -> MemoryId {
-        let id = self.list.len();
-        self.starts.insert(addresses.start, id);
-        self.list.push(Memory { addresses, nodes });
-        id
+    /// Returns true if a free node frees memory of an alloc node.
+    pub fn is_freed_by(&self, free: usize) -> bool {
+        self.list.iter().any(|memory| memory.nodes.is_some_and(|nodes| nodes.free == Some(free)))
     }
 
-    /// Returns the place of an address that is used up to `end`. Neighbouring mappings are joined up to there.
-    pub fn place(&mut self, address: u64, end: u64) -> Result<Place> {
-        if let Some(known) = self.known(address) {
-            self.extend(known, end)?;
+    /// Returns the place of an address that a node uses.
+    pub fn place(&mut self, nodes: &Nodes, at: usize, address: u64) -> Result<Place> {
+        if let Some(known) = self.known(nodes, at, address) {
             return Ok(Place::In(known));
         }
         match self.driver.device_of(address)? {
@@ -78,31 +89,44 @@ impl MemoryMap {
             PointerPlace::Host => return Ok(Place::Host),
             PointerPlace::Unknown => return Ok(Place::Nowhere),
         }
-        let Some(found) = self.driver.allocation_of(address)? else { return Ok(Place::Nowhere) };
-        let id = self.add(found, None);
-        self.extend(id, end)?;
+        let Some(mut found) = self.driver.allocation_of(address)? else { return Ok(Place::Nowhere) };
+        // Memory that is mapped piece by piece has a range for each.
+        if self.driver.is_mapped(address)? {
+            while let Some(next) = self.driver.allocation_of(found.end)?.filter(|next| next.start == found.end) {
+                if next.end <= found.end || !self.driver.is_mapped(next.start)? {
+                    break;
+                }
+                found.end = next.end;
+            }
+            while let Some(last) = found.start.checked_sub(1) {
+                let before = self.driver.allocation_of(last)?.filter(|before| before.end == found.start);
+                match before {
+                    Some(before) if before.start < found.start && self.driver.is_mapped(before.start)? => {
+                        found.start = before.start;
+                    }
+                    _ => break,
+                }
+            }
+        }
+        let id = self.list.len();
+        self.starts.insert(found.start, id);
+        self.list.push(Memory { addresses: found, nodes: None });
         Ok(Place::In(id))
     }
 
-    /// Returns the known allocation that contains an address.
-    pub fn known(&self, address: u64) -> Option<MemoryId> {
-        let (_, &id) = self.starts.range(..=address).next_back()?;
-        self.list[id].addresses.contains(&address).then_some(id)
-    }
-
-    /// Joins the mappings that follow an allocation up to an address.
-    fn extend(&mut self, id: MemoryId, end: u64) -> Result<()> {
-        while self.list[id].nodes.is_none() && self.list[id].addresses.end < end {
-            let last = self.list[id].addresses.end;
-            if self.starts.contains_key(&last) {
-                break;
-            }
-            let next = self.driver.allocation_of(last)?.filter(|next| next.start == last && next.end > last);
-            match next {
-                Some(next) => self.list[id].addresses.end = next.end,
-                None => break,
-            }
-        }
-        Ok(())
+    /// Returns the known allocation that contains an address while a node runs: of several that nodes allocate, one that
+    /// lives then, or else the last one.
+    pub fn known(&self, nodes: &Nodes, at: usize, address: u64) -> Option<MemoryId> {
+        let contain = self.of_nodes.iter().copied().filter(|&id| self.list[id].addresses.contains(&address));
+        let lives = |id: MemoryId| {
+            self.list[id].nodes.is_some_and(|of| {
+                nodes.is_before(of.alloc, at) && of.free.is_none_or(|free| !nodes.is_before(free, at))
+            })
+        };
+        let chosen = contain.clone().rev().find(|&id| lives(id)).or_else(|| contain.last());
+        chosen.or_else(|| {
+            let (_, &id) = self.starts.range(..=address).next_back()?;
+            self.list[id].addresses.contains(&address).then_some(id)
+        })
     }
 }

@@ -64,6 +64,7 @@ pub struct Lifted {
 ///
 /// - the addresses in the graph are those of live memory as long as the result and its execs are used, that nothing but
 ///   the execs uses this memory meanwhile, and that the context is that of the graph;
+/// - modules, events and data of host functions that the graph uses live as long ([`Captured::keeping`]);
 /// - `ptx` is the PTX of the modules that the kernels were launched from, and no code has changed their variables;
 /// - each kernel accesses only the allocations that its pointer parameters are in, and kernels that are kept get the
 ///   addresses of memory that nodes allocate as parameters, not from memory.

@@ -148,8 +148,8 @@ struct CapturedFunction {
     module: RawModule,
     /// The sizes of the parameters in bytes. `None` if the driver cannot tell them.
     sizes: Option<Vec<u32>>,
-    /// The attributes of a node that launches it without any.
-    attributes: Vec<Option<[u64; 8]>>,
+    /// The attributes of a node that launches it without any. `None` if there can be no such node.
+    attributes: Option<Vec<Option<[u64; 8]>>>,
     has_carveout: bool,
 }
 
@@ -194,7 +194,7 @@ impl NodeReader {
         let known = match self.functions.get(&function) {
             Some(known) => known.clone(),
             None => {
-                let made = Rc::new(CapturedFunction::new(driver, function)?);
+                let made = Rc::new(CapturedFunction::new(driver, function, node)?);
                 self.functions.insert(function, made.clone());
                 made
             }
@@ -203,7 +203,7 @@ impl NodeReader {
         let KernelNode { kernel_launch, parameters } = driver.kernel_of(node, &sizes)?;
         let attributes = driver.kernel_attributes(node)?;
         let priority = driver.priority_of(node)?;
-        let special = if attributes != known.attributes {
+        let special = if known.attributes.as_ref() != Some(&attributes) {
             Some("its node has attributes")
         } else if context.is_some_and(|context| context != self.context) {
             Some("it runs in another context")
@@ -227,20 +227,20 @@ impl NodeReader {
 }
 
 impl CapturedFunction {
-    fn new(driver: &'static Driver, function: Function) -> Result<CapturedFunction> {
+    fn new(driver: &'static Driver, function: Function, node: Node) -> Result<CapturedFunction> {
         let bytes = |bytes: &u64| narrow(usize::try_from(*bytes).unwrap_or(usize::MAX));
         let sizes: Option<Vec<u32>> =
             driver.parameter_sizes(function)?.map(|sizes| sizes.iter().map(bytes).collect());
         let graph = driver.create_graph()?;
-        let plain = driver
-            .add_unvalued_kernel(graph, function, sizes.as_deref().unwrap_or(&[]))
-            .and_then(|node| driver.kernel_attributes(node));
+        // A node that cannot be added without attributes, such as one of clusters, has attributes.
+        let plain = driver.add_plain_kernel(graph, function, node);
+        let plain = plain.and_then(|node| driver.kernel_attributes(node));
         driver.destroy_graph(graph)?;
         Ok(CapturedFunction {
             name: driver.function_name(function)?,
             module: driver.module_of(function)?,
             sizes,
-            attributes: plain?,
+            attributes: plain.ok(),
             has_carveout: !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)),
         })
     }

@@ -32,6 +32,8 @@ pub(super) struct KernelText {
     pub parameters: Vec<KernelParameter>,
     /// The loads and stores through its pointers: two entries for each, reads and writes.
     pub accesses: BackwardSlice,
+    /// The same without the stores.
+    pub loads: BackwardSlice,
     /// The stores through the pointers that it writes.
     pub stores: BackwardSlice,
     /// The stores to each pointer that is only written, encoded.
@@ -50,7 +52,8 @@ pub(super) struct KernelParameter {
     pub is_number: bool,
     pub class: AccessClass,
     updates: Update,
-    /// True if what it holds is read before it may be written.
+    /// True if a launch that reads it, reads what it held before: it never writes it, or its only load is before all
+    /// stores.
     pub reads_first: bool,
     /// The first instruction that reads through it, and the first that writes.
     pub sites: [Option<Site>; 2],
@@ -175,20 +178,25 @@ impl Text {
         }
         let opaque = opaque(&mut analysis, name, &facts, &pointers, entry);
         let parameters = entry.parameters.iter().zip(&facts.parameters).zip(pointers.iter().zip(&scalars));
-        let parameters = parameters.map(|((parameter, facts), (&is_pointer, &is_number))| KernelParameter {
+        let loads_once = |parameter: usize| accesses.loads(parameter) == 1;
+        let parameters = parameters.enumerate();
+        let parameters = parameters.map(|(at, ((parameter, facts), (&is_pointer, &is_number)))| KernelParameter {
             name: parameter.name,
             size: parameter.size(),
             is_pointer,
             is_number,
             class: facts.access(),
             updates: facts.updates.clone(),
-            reads_first: facts.reads_first.is_some() || facts.access() == AccessClass::Reads,
+            reads_first: facts.access() == AccessClass::Reads
+                || facts.reads_first.is_some() && loads_once(at),
             sites: [facts.reads.clone(), facts.writes.clone().or_else(|| facts.atomics.clone())],
         });
+        let parameters = parameters.collect();
         Some(KernelText {
             text: self,
             name: entry.name,
-            parameters: parameters.collect(),
+            parameters,
+            loads: accesses.loads_alone(),
             accesses,
             stores,
             writes,
@@ -196,6 +204,12 @@ impl Text {
             declared: Mutex::default(),
         })
     }
+}
+
+/// Returns true for a reduction whose result does not depend on the order, not even by rounding: `add.u32`, `max.f32`.
+fn is_exact(reduction: &str) -> bool {
+    let is_float = reduction.split('.').any(|part| part.starts_with('f') || part.starts_with("bf"));
+    !(is_float && reduction.starts_with("add"))
 }
 
 /// Returns the reason that launches of a kernel cannot be described by what they access through their parameters.
@@ -239,10 +253,18 @@ impl KernelText {
         let KernelParameter { class, updates, .. } = &self.parameters[parameter];
         match (reads, writes) {
             (false, false) => ParameterKind::Value,
-            _ if matches!(updates, Update::Reduction(_)) => ParameterKind::Atomic,
+            _ if matches!(updates, Update::Reduction(of) if is_exact(of)) => ParameterKind::Atomic,
             (true, false) => ParameterKind::Read,
             (false, true) if *class == AccessClass::Writes => ParameterKind::Write,
             _ => ParameterKind::ReadWrite,
+        }
+    }
+
+    /// Returns the reduction by which launches update a parameter, if they do so alone.
+    pub fn reduction(&self, parameter: usize) -> Option<String> {
+        match &self.parameters[parameter].updates {
+            Update::Reduction(of) => Some(of.clone()),
+            _ => None,
         }
     }
 

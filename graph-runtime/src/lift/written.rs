@@ -47,22 +47,24 @@ impl Analysed {
             let (mut written, mut maybe) = (Addresses::default(), Addresses::default());
             for (node, used) in self.uses.iter().enumerate() {
                 if used.touched.contains(&memory) || used.kept.is_some() && used.uses(memory) {
+                    // A kept node takes all of it as written, or all as not.
+                    proved[memory] &= written.0.is_empty() || written.contain(&all.addresses);
                     written.add(&all.addresses);
                     maybe.add(&all.addresses);
                     continue;
                 }
                 for access in used.accesses.iter().filter(|access| access.memory == memory) {
-                    if access.reads_first && !maybe.meet(&access.bytes) {
+                    if access.reads && access.reads_first && !maybe.meet(&access.bytes) {
                         found.push(Finding::Unwritten { access: self.found(node, access) });
                     }
                     if !written.contain(&access.declared) {
-                        proved[memory] &= !access.reads && access.writes_all && access.bytes == access.declared;
+                        proved[memory] &= access.is_write && access.writes_all && access.written == access.declared;
                     }
                 }
                 for access in used.accesses.iter().filter(|access| access.memory == memory && access.writes) {
                     maybe.add(&access.bytes);
                     if access.writes_all {
-                        written.add(&access.bytes);
+                        written.add(&access.written);
                     }
                 }
             }
@@ -84,15 +86,15 @@ impl Analysed {
                     access.bytes.start < write.bytes.end && write.bytes.start < access.bytes.end
                 };
                 let mut meeting = same.filter(meets).peekable();
-                let unknown = other.kept.is_some() && other.accesses.is_empty();
+                let unknown = other.kept.is_some() && other.accesses.iter().all(|access| access.parameter.is_some());
                 if meeting.peek().is_none() && !unknown {
                     continue;
                 }
                 let covers = |access: &NodeAccess| {
                     access.writes_all
                         && !access.reads
-                        && access.bytes.start <= write.bytes.start
-                        && write.bytes.end <= access.bytes.end
+                        && access.written.start <= write.bytes.start
+                        && write.bytes.end <= access.written.end
                 };
                 if !unknown && self.nodes.is_before(node, later) && meeting.all(covers) {
                     let list = &self.nodes.list;

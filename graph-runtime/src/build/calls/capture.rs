@@ -28,6 +28,9 @@ use crate::cuda::{
 use crate::error::{CallFault, Error, PlanFault, Quantity, Result, SourceLocation};
 use crate::statements::Dim;
 
+/// The file of calls that add nodes of captured graphs.
+pub(crate) const KEPT_FILE: &str = "a captured graph";
+
 /// The nodes that a library call captured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CapturedNodes {

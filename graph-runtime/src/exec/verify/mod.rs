@@ -26,7 +26,7 @@ use cuweave_core::ir::{StatementId, StatementKind};
 use cuweave_core::kind::SyncOperation;
 
 use crate::bind::{HandedOutput, HandedOutputs};
-use crate::build::{Body, DuplicateForm, DuplicateGraph};
+use crate::build::{Body, DuplicateForm, DuplicateGraph, KEPT_FILE};
 use crate::cuda::OUT_OF_MEMORY;
 use crate::error::{Difference, DifferenceCause, Error, Result, VerificationFault, VerificationObstacle};
 use crate::error::{at_buffer, at_statement};
@@ -134,6 +134,11 @@ fn check(core: &Core) -> Result<()> {
             StatementKind::Capture(()) => {
                 let operation = operations.operation_of[id].map(|at| &operations.list[at]);
                 let collective = operation.is_some_and(|one| core.built.agreed.is_collective(one));
+                let flat = &core.definition.flat;
+                let callee = &flat.frames[flat.instances[id].frame].table.program;
+                if callee.file == KEPT_FILE {
+                    return Some(VerificationObstacle::Kept(at()));
+                }
                 collective.then(|| VerificationObstacle::Collective(at()))
             }
             StatementKind::Launch(()) => {
