@@ -72,12 +72,19 @@ impl Driver {
 
     /// Returns the sizes of a function's parameters, in bytes. `None` if the driver does not support the query.
     pub fn parameter_sizes(&self, function: Function) -> Outcome<Option<Vec<u64>>> {
-        let mut sizes = Vec::new();
+        let layout = self.parameter_layout(function)?;
+        Ok(layout.map(|layout| layout.into_iter().map(|(_, bytes)| bytes).collect()))
+    }
+
+    /// Returns the offset and the size of each parameter of a function, in bytes. `None` if the driver does not support
+    /// the query.
+    pub fn parameter_layout(&self, function: Function) -> Outcome<Option<Vec<(u64, u64)>>> {
+        let mut layout = Vec::new();
         loop {
             let (mut offset, mut size) = (0, 0);
-            match call!(self, cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size)) {
-                Ok(()) => sizes.push(wide(size)),
-                Err(Failure { code: INVALID_VALUE, .. }) => return Ok(Some(sizes)),
+            match call!(self, cuFuncGetParamInfo(function, layout.len(), &mut offset, &mut size)) {
+                Ok(()) => layout.push((wide(offset), wide(size))),
+                Err(Failure { code: INVALID_VALUE, .. }) => return Ok(Some(layout)),
                 Err(Failure { code: NOT_SUPPORTED, .. }) => return Ok(None),
                 Err(failure) => return Err(failure),
             }

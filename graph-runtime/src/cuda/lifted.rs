@@ -183,6 +183,49 @@ impl Driver {
         Ok(added)
     }
 
+    /// Returns the parameters of a kernel node that were given as one block of bytes, by their offsets and sizes in it.
+    /// `None` if they were not, or if the block is shorter.
+    pub fn packed_parameters(&self, node: Node, layout: &[(u64, u64)]) -> Outcome<Option<KernelValues>> {
+        let mut params = KernelParams {
+            function: Function::NONE,
+            grid: [0; 3],
+            block: [0; 3],
+            shared: 0,
+            values: null_mut(),
+            extra: null_mut(),
+            kernel: 0,
+            context: 0,
+        };
+        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        if params.extra.is_null() {
+            return Ok(None);
+        }
+        // CU_LAUNCH_PARAM_END, CU_LAUNCH_PARAM_BUFFER_POINTER and CU_LAUNCH_PARAM_BUFFER_SIZE.
+        const END: usize = 0;
+        const POINTER: usize = 1;
+        const SIZE: usize = 2;
+        let (mut block, mut bytes) = (null::<u8>(), 0_usize);
+        // SAFETY: the driver keeps the list with the node: keys with values, up to the end. The size is behind a pointer.
+        unsafe {
+            for at in [0, 2] {
+                let (key, value) = ((*params.extra.add(at)).addr(), *params.extra.add(at + 1));
+                match key {
+                    POINTER => block = value.cast_const().cast(),
+                    SIZE if !value.is_null() => bytes = *value.cast::<usize>(),
+                    END => break,
+                    _ => return Ok(None),
+                }
+            }
+        }
+        let parameter = |&(offset, size): &(u64, u64)| {
+            let (offset, size) = (usize::try_from(offset).ok()?, usize::try_from(size).ok()?);
+            let end = offset.checked_add(size).filter(|end| *end <= bytes)?;
+            // SAFETY: the block has that many bytes, and lives with the node.
+            Some(unsafe { std::slice::from_raw_parts(block.add(offset), end - offset) }.to_vec())
+        };
+        Ok(if block.is_null() { None } else { layout.iter().map(parameter).collect() })
+    }
+
     /// Returns true for a copy between linear memory of the host or a device, without offsets.
     pub fn is_plain_copy(&self, node: Node) -> Outcome<bool> {
         let none = Memcpy::line(CopyEnd::Device(0), CopyEnd::Device(0), 0);

@@ -112,9 +112,13 @@ impl Driver {
         }
     }
 
-    /// Returns true for memory that is mapped into a reserved range of addresses.
+    /// Returns true for memory that its owner has mapped into a reserved range of addresses.
     pub fn is_mapped(&self, address: u64) -> Outcome<bool> {
         let PointerPlace::Device(ordinal) = self.device_of(address)? else { return Ok(false) };
+        // Memory of pools lies in mapped ranges, too, and is freed by parts.
+        if self.pool_of(address) != 0 {
+            return Ok(false);
+        }
         let device = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
         let mut flags = 0u64;
         Ok(call!(self, cuMemGetAccess(&mut flags, &DeviceLocation { kind: 1, device }, address)).is_ok())

@@ -244,12 +244,7 @@ impl Emitter<'_> {
     /// Adds a copy of a node that is kept.
     fn kept(&mut self, at: usize, node: &CapturedNode, used: &NodeUse) -> Result<Statement> {
         let analysed = &self.lifted.analysed;
-        let is_unknown = match &node.work {
-            CapturedWork::Kernel(kernel) => kernel.parameters.is_none(),
-            CapturedWork::Kept(name) => *name == "child graph",
-            _ => false,
-        };
-        if is_unknown {
+        if node.is_unknown() {
             let live = |nodes: &MemoryNodes| {
                 !analysed.nodes.is_before(at, nodes.alloc)
                     && nodes.free.is_none_or(|free| !analysed.nodes.is_before(free, at))

@@ -67,7 +67,7 @@ pub struct Lifted {
 /// - modules, events and data of host functions that the graph uses live as long ([`Captured::keeping`]);
 /// - `ptx` is the PTX of the modules that the kernels were launched from, and no code has changed their variables;
 /// - each kernel accesses only the allocations that its pointer parameters are in, and kernels that are kept get the
-///   addresses of memory that nodes allocate as parameters, not from memory.
+///   addresses of memory that nodes allocate as aligned words of their parameters, not from memory.
 ///
 /// # Errors
 ///

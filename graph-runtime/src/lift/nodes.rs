@@ -146,8 +146,8 @@ fn reachable(list: &[CapturedNode]) -> Vec<Vec<u64>> {
 struct CapturedFunction {
     name: String,
     module: RawModule,
-    /// The sizes of the parameters in bytes. `None` if the driver cannot tell them.
-    sizes: Option<Vec<u32>>,
+    /// The offsets and the sizes of the parameters in bytes. `None` if the driver cannot tell them.
+    layout: Option<Vec<(u64, u64)>>,
     /// The attributes of a node that launches it without any. `None` if there can be no such node.
     attributes: Option<Vec<Option<[u64; 8]>>>,
     has_carveout: bool,
@@ -199,8 +199,13 @@ impl NodeReader {
                 made
             }
         };
-        let sizes: Vec<u32> = known.sizes.iter().flatten().copied().collect();
-        let KernelNode { kernel_launch, parameters } = driver.kernel_of(node, &sizes)?;
+        let sizes: Vec<u64> = known.layout.iter().flatten().map(|(_, bytes)| *bytes).collect();
+        let bytes = |bytes: &u64| narrow(usize::try_from(*bytes).unwrap_or(usize::MAX));
+        let in_bytes: Vec<u32> = sizes.iter().map(bytes).collect();
+        let KernelNode { kernel_launch, mut parameters } = driver.kernel_of(node, &in_bytes)?;
+        if let Some(layout) = known.layout.as_ref().filter(|layout| layout.len() != parameters.len()) {
+            parameters = driver.packed_parameters(node, layout)?.unwrap_or_default();
+        }
         let attributes = driver.kernel_attributes(node)?;
         let priority = driver.priority_of(node)?;
         let special = if known.attributes.as_ref() != Some(&attributes) {
@@ -214,8 +219,7 @@ impl NodeReader {
         } else {
             None
         };
-        let is_known = known.sizes.is_some() && sizes.len() == parameters.len();
-        let sizes = sizes.into_iter().map(u64::from).collect();
+        let is_known = known.layout.is_some() && sizes.len() == parameters.len();
         Ok(CapturedKernel {
             name: known.name.clone(),
             module: known.module,
@@ -228,9 +232,6 @@ impl NodeReader {
 
 impl CapturedFunction {
     fn new(driver: &'static Driver, function: Function, node: Node) -> Result<CapturedFunction> {
-        let bytes = |bytes: &u64| narrow(usize::try_from(*bytes).unwrap_or(usize::MAX));
-        let sizes: Option<Vec<u32>> =
-            driver.parameter_sizes(function)?.map(|sizes| sizes.iter().map(bytes).collect());
         let graph = driver.create_graph()?;
         // A node that cannot be added without attributes, such as one of clusters, has attributes.
         let plain = driver.add_plain_kernel(graph, function, node);
@@ -239,7 +240,7 @@ impl CapturedFunction {
         Ok(CapturedFunction {
             name: driver.function_name(function)?,
             module: driver.module_of(function)?,
-            sizes,
+            layout: driver.parameter_layout(function)?,
             attributes: plain.ok(),
             has_carveout: !matches!(driver.function_attribute(function, CARVEOUT), Ok(0) | Err(_)),
         })
@@ -247,6 +248,15 @@ impl CapturedFunction {
 }
 
 impl CapturedNode {
+    /// Returns true for a child graph, and for a kernel whose parameters cannot be read.
+    pub fn is_unknown(&self) -> bool {
+        match &self.work {
+            CapturedWork::Kernel(kernel) => kernel.parameters.is_none(),
+            CapturedWork::Kept(name) => *name == "child graph",
+            _ => false,
+        }
+    }
+
     /// Returns the name of its work.
     pub fn name(&self) -> &str {
         match &self.work {

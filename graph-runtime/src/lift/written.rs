@@ -46,6 +46,11 @@ impl Analysed {
             }
             let (mut written, mut maybe) = (Addresses::default(), Addresses::default());
             for (node, used) in self.uses.iter().enumerate() {
+                if used.kept.is_some() && self.nodes.list[node].is_unknown() {
+                    // It may write what it likes of memory that lives then.
+                    maybe.add(&all.addresses);
+                    continue;
+                }
                 if used.touched.contains(&memory) || used.kept.is_some() && used.uses(memory) {
                     // A kept node takes all of it as written, or all as not.
                     proved[memory] &= written.0.is_empty() || written.contain(&all.addresses);
