@@ -71,7 +71,8 @@ impl Program {
 
     /// Enqueues a chain: two kernels on x and one temporary, for each of several temporaries.
     fn chain(&mut self, stream: &Arc<CudaStream>, steps: usize) -> Result<()> {
-        let (produce, consume, config) = (self.function("produce")?, self.function("consume")?, self.config());
+        let (produce, consume, config) =
+            (self.function("produce")?, self.function("consume")?, self.config());
         let Program { x, temporaries, n, .. } = self;
         for step in 0..steps {
             let t = &mut temporaries[step % BRANCHES];
@@ -129,7 +130,11 @@ fn main() -> Result<()> {
         for ours in [false, true] {
             setup.stream.memset_zeros(&mut program.x)?;
             setup.stream.synchronize()?;
-            if ours { drop(exec.launch(stream)?) } else { by_cudarc.launch()? }
+            if ours {
+                exec.launch(stream)?;
+            } else {
+                by_cudarc.launch()?;
+            }
             stream.synchronize()?;
             results.push(setup.stream.clone_dtoh(&program.x)?);
         }
@@ -139,7 +144,10 @@ fn main() -> Result<()> {
         race.by_hand("captured", move |stream| {
             Ok(unsafe { cudarc::driver::result::graph::launch(raw, stream.cu_stream()) }?)
         });
-        race.ours("lifted", move |stream| Ok(drop(exec.launch(stream)?)));
+        race.ours("lifted", move |stream| {
+            exec.launch(stream)?;
+            Ok(())
+        });
         table.race(name, goal, &race.run(&setup)?, &sizes)?;
         told(&mut table, name, lifted.findings())?;
     }

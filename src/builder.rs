@@ -4,10 +4,10 @@
 pub use cuweave_core::ir::{Launches, Memory, Order};
 #[doc(inline)]
 pub use cuweave_runtime::builder::{
-    Args, Argument, Bindable, CapturedKernelSetter, Configuration, Decision, Edit, Exec, Handle, HostArgument, HostFunction,
-    Integer, Items, LaunchOutputs, Match, ParameterValue, Reads, Rows, Scalar, Size, Statement, StatementRef, Storable,
-    ToArgument, ToArguments, ToAtomic, ToBuffer, ToConfiguration, ToDecision, ToExtents, ToFlag, ToSize,
-    ToValues, View, Writes,
+    Args, Argument, Bindable, CapturedKernelSetter, Configuration, Decision, Edit, Exec, Handle,
+    HostArgument, HostFunction, Integer, Items, LaunchOutputs, Match, ParameterValue, Reads, Rows, Scalar,
+    Size, Statement, StatementRef, Storable, ToArgument, ToArguments, ToAtomic, ToBuffer, ToConfiguration,
+    ToDecision, ToExtents, ToFlag, ToSize, ToValues, View, Writes,
 };
 
 /// Builds a graph by method calls, for example from a file or for a framework.

@@ -115,9 +115,9 @@ pub use cuweave_macros::{arguments, call, graph, kernels};
 pub use cuweave_runtime::cuweave_check as certificate;
 #[doc(inline)]
 pub use cuweave_runtime::{
-    AnyBits, ArenaPool, Bank, Buffer, CallStream, Captured, Condition, Error, Exec, Finding, Findings, Flag, Foreign,
-    FoundAccess, Graph, GraphExec, GraphFn, Lifted, Loaded, LoopIterations, Managed, Output, Pinned, Ptr, PtrMut,
-    Result, Semaphore, SemaphoreHandle, Variable, context, lift,
+    AnyBits, ArenaPool, Bank, Buffer, CallStream, Captured, Condition, Error, Exec, Finding, Findings, Flag,
+    Foreign, FoundAccess, Graph, GraphExec, GraphFn, Lifted, Loaded, LoopIterations, Managed, Output, Pinned,
+    Ptr, PtrMut, Result, Semaphore, SemaphoreHandle, Variable, context, lift,
 };
 
 #[cfg(feature = "blas")]
@@ -254,8 +254,8 @@ pub mod error {
     #[doc(inline)]
     pub use cuweave_runtime::{
         BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
-        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, ForeignFault, Inaccessible, LiftFault,
-        KernelFault, LaunchShape, LibraryError, LoopFault, MemoryKind, ModuleFailure, OutputFault,
+        ConfigPart, DeviceFault, DeviceFeature, DriverFailure, FailedCall, Fault, ForeignFault, Inaccessible,
+        KernelFault, LaunchShape, LibraryError, LiftFault, LoopFault, MemoryKind, ModuleFailure, OutputFault,
         OutsideExtent, PlanFault, ProfileFault, Quantity, Refusal, RowsFault, SetterFault, ShortLaunch,
         SourceLocation, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VerificationFault,
         VerificationObstacle,

@@ -26,7 +26,7 @@ pub mod rewrite;
 pub mod syntax;
 
 pub use analysis::{
-    AccessBound, AccessClass, Analysis, BeyondParameters, HiddenState, KernelFacts, ParameterFacts, ParameterKinds, Site,
-    Update, beyond_parameters, duration, hidden,
+    AccessBound, AccessClass, Analysis, BeyondParameters, HiddenState, KernelFacts, ParameterFacts,
+    ParameterKinds, Site, Update, beyond_parameters, duration, hidden,
 };
 pub use syntax::*;

@@ -78,17 +78,17 @@ pub use cuweave_ptx::declare::DeclaredPart;
 pub use error::{
     BadRows, BankFault, BrokenCertificate, BudgetFault, CallFault, CommunicatorFault, ConfigFault,
     ConfigPart, DeviceFault, DeviceFeature, Difference, DifferenceCause, DriverFailure, ElementValue, Error,
-    FailedCall, Fault, ForeignFault, Inaccessible, KernelFault, LibraryError, LiftFault, LoopFault, ManagedFault,
-    MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent, PlanFault, ProfileFault, Quantity,
-    Refusal, Result, Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch, SourceLocation,
-    StoreInstruction, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault,
+    FailedCall, Fault, ForeignFault, Inaccessible, KernelFault, LibraryError, LiftFault, LoopFault,
+    ManagedFault, MemoryKind, ModuleFailure, MulticastFault, OutputFault, OutsideExtent, PlanFault,
+    ProfileFault, Quantity, Refusal, Result, Rewriting, RewrittenNode, RowsFault, SetterFault, ShortLaunch,
+    SourceLocation, StoreInstruction, SwitchFault, Ungranted, UnknownAccess, UnprovedLaunch, VariableFault,
     VerificationFault, VerificationObstacle,
 };
 pub use exec::{
     ArenaPool, Bank, BankBytes, BuildTimes, Exec, ExecBytes, Graph, GraphExec, GraphFn, Verification,
 };
-pub use lift::{Captured, Finding, Findings, FoundAccess, Lifted, lift};
 pub use kernels::{CodeCache, Loaded, ReadVariable, Variable, set_code_cache};
+pub use lift::{Captured, Finding, Findings, FoundAccess, Lifted, lift};
 pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 
 /// The items that generated code refers to. Not for users; all of it may change.

@@ -110,11 +110,16 @@ fn a_race_of_two_streams_is_found_and_ordered() {
     .expect("it is captured");
     let lifted = lifted(&device, &captured);
     let found: Vec<&Finding> = lifted.findings().list().iter().filter(|finding| !finding.is_kept()).collect();
-    let [Finding::Race { proved: true, first, second, .. }] = found[..] else { panic!("{}", lifted.findings()) };
+    let [Finding::Race { proved: true, first, second, .. }] = found[..] else {
+        panic!("{}", lifted.findings())
+    };
     assert_eq!((&*first.name, &*second.name), ("scale", "axpy"));
     assert!(first.instruction.is_some() && first.parameter == Some(0));
     let text = lifted.findings().to_string();
-    assert!(text.starts_with("race: node 0 (`scale`) writes 0x") && text.ends_with("no path orders them"), "{text}");
+    assert!(
+        text.starts_with("race: node 0 (`scale`) writes 0x") && text.ends_with("no path orders them"),
+        "{text}"
+    );
     let dot = lifted.dot();
     assert!(dot.contains("n0 [label=\"0: scale\", fillcolor=tomato];"), "{dot}");
     assert!(dot.contains("n0 -> n1 [dir=none, style=dashed, constraint=false, color=tomato];"), "{dot}");
@@ -194,7 +199,10 @@ fn buffers_that_are_dropped_before_a_replay_are_found() {
     let found = faults(&lifted);
     assert!(found[0].starts_with("dangling address: node 0 (`copy_to`) uses 0x"), "{}", lifted.findings());
     let refused = lifted.graph().map(drop).expect_err("it cannot be launched");
-    assert!(refused.to_string().starts_with("the captured graph cannot be launched: dangling address"), "{refused}");
+    assert!(
+        refused.to_string().starts_with("the captured graph cannot be launched: dangling address"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -242,7 +250,8 @@ fn wrong_texts_are_refused() {
     let captured = Captured::of(&device.stream, || kernels.scale(&device.stream, &mut y, 3.0, COUNT))
         .expect("it is captured");
     let head = ".version 8.0\n.target sm_80\n.address_size 64\n";
-    let other = format!("{head}.visible .entry scale(.param .u64 x, .param .f64 a, .param .u32 n) {{ ret; }}\n");
+    let other =
+        format!("{head}.visible .entry scale(.param .u64 x, .param .f64 a, .param .u32 n) {{ ret; }}\n");
     let refused = unsafe { cuweave::lift(&device.ctx, &captured, &[&other]) }.expect_err("another kernel");
     assert_eq!(
         refused.to_string(),
@@ -288,7 +297,7 @@ fn what_is_not_a_launch_is_kept() {
     cuweave_check::check(&exec.certificate()).expect("the certificate holds");
     for launches in 1..=3 {
         pinned.as_mut_slice().expect("no copy runs").fill(launches as f32);
-        drop(exec.launch(stream).expect("it launches"));
+        exec.launch(stream).expect("it launches");
         assert_eq!(device.download(&y), vec![2.0 * launches as f32 + 2.5; N]);
         assert_eq!(called.load(Ordering::Relaxed), launches);
     }
@@ -326,7 +335,7 @@ fn a_launch_whose_parameters_overlap_is_kept() {
     let text = lifted.findings().to_string();
     assert_eq!(text, "kept as captured: node 1 (`axpy`): two of its parameters overlap");
     let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
-    drop(exec.launch(&device.stream).expect("it launches"));
+    exec.launch(&device.stream).expect("it launches");
     let wanted: Vec<f32> = ramp(N).iter().map(|x| 8.0 * x).collect();
     assert_eq!(device.download(&y), wanted);
     drop(exec);
@@ -412,7 +421,7 @@ fn ranges_that_data_decides_are_assumed_and_left_in_the_captured_order() {
     println!("{}", lifted.findings());
     let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
     cuweave_check::check(&exec.certificate()).expect("the certificate holds");
-    drop(exec.launch(&device.stream).expect("it launches"));
+    exec.launch(&device.stream).expect("it launches");
     let count = |bin: u32| (0..COUNT).filter(|at| at % 16 == bin).count() as u32;
     let wanted: Vec<u32> = (0..32).map(|bin| count(bin % 16)).collect();
     assert_eq!(device.download(&bins), wanted);
@@ -450,7 +459,7 @@ fn null_pointers_and_tables_of_constants_are_launches() {
     );
     let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
     cuweave_check::check(&exec.certificate()).expect("the certificate holds");
-    drop(exec.launch(stream).expect("it launches"));
+    exec.launch(stream).expect("it launches");
     let square = |x: f32| (2.0 * x + 1.0) * (2.0 * x + 1.0);
     assert_eq!(device.download(&z), ramp(N).into_iter().map(square).collect::<Vec<f32>>());
     assert_eq!(device.download(&odd)[..4], [1, 3, 5, 7]);
@@ -482,7 +491,7 @@ fn memory_of_nodes_may_have_the_address_of_earlier_memory() {
         assert_eq!(faults(&lifted), Vec::<String>::new());
         let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
         cuweave_check::check(&exec.certificate()).expect("the certificate holds");
-        drop(exec.launch(stream).expect("it launches"));
+        exec.launch(stream).expect("it launches");
         let wanted: Vec<f32> = ramp(N).iter().map(|x| 9.0 * x).collect();
         assert_eq!(device.download(&y), wanted);
     }
@@ -554,7 +563,7 @@ fn values_that_move_accesses_between_threads_are_not_set() {
     let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
     let refused = exec.kernel("turned", 1).expect("the second").set(2, 1_u32).expect_err("other threads");
     assert!(matches!(refused, Error::BuildAgain { .. }), "{refused}");
-    drop(exec.launch(stream).expect("it launches"));
+    exec.launch(stream).expect("it launches");
     assert_eq!(device.download(&z), ramp(64));
     assert_eq!(device.download(&zeroed), vec![0.0; 64]);
     drop(exec);
@@ -598,7 +607,7 @@ fn races_with_kept_nodes_are_ordered_and_their_memory_is_not_replaced() {
     let lifted = lifted(&device, &captured);
     assert_eq!(lifted.findings().faults().count(), 1, "{}", lifted.findings());
     let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
-    drop(exec.launch(&device.stream).expect("it launches"));
+    exec.launch(&device.stream).expect("it launches");
     assert_eq!(device.download(&y), vec![3.0; N]);
     let unverified = exec.verify(&device.stream).map(drop).expect_err("a kept node");
     assert!(unverified.to_string().contains("is kept as it was captured"), "{unverified}");

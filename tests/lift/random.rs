@@ -148,7 +148,14 @@ fn enqueue(
             },
             Work::Axpy(a) => unsafe {
                 let f = launch("axpy");
-                stream.launch_builder(&f).arg(a).arg(&source).arg(&mut target).arg(&n).launch(threads(n)).map(drop)
+                stream
+                    .launch_builder(&f)
+                    .arg(a)
+                    .arg(&source)
+                    .arg(&mut target)
+                    .arg(&n)
+                    .launch(threads(n))
+                    .map(drop)
             },
             Work::CopyKernel => unsafe {
                 let f = launch("copy_to");
@@ -219,7 +226,11 @@ fn races_are_found_and_results_are_those_of_the_program() {
             })
             .collect();
         assert_eq!(proved, wanted, "seed {seed}: {program:#?}\n{}", lifted.findings());
-        if wanted.is_empty() { without += 1 } else { with_races += 1 }
+        if wanted.is_empty() {
+            without += 1
+        } else {
+            with_races += 1
+        }
         if wanted.is_empty() {
             // Some buffers are memory of the graph, and the PTX of a kernel is missing.
             let texts = [[PTX], [&*without_axpy]];
@@ -235,7 +246,7 @@ fn races_are_found_and_results_are_those_of_the_program() {
             let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
             cuweave_check::check(&exec.certificate()).expect("the certificate holds");
             for _ in 0..2 {
-                drop(exec.launch(&streams[0]).expect("it launches"));
+                exec.launch(&streams[0]).expect("it launches");
                 run(&program, &mut model);
             }
             for (buffer, wanted) in captured.result().iter().zip(&model) {

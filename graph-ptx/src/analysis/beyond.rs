@@ -133,7 +133,10 @@ fn mentioned<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
 
 fn is_clock(register: SpecialRegister) -> bool {
     use SpecialRegister as R;
-    matches!(register, R::Clock | R::ClockHi | R::Clock64 | R::Globaltimer | R::GlobaltimerLo | R::GlobaltimerHi)
+    matches!(
+        register,
+        R::Clock | R::ClockHi | R::Clock64 | R::Globaltimer | R::GlobaltimerLo | R::GlobaltimerHi
+    )
 }
 
 /// Returns the reason in an instruction without its names.
@@ -146,7 +149,9 @@ fn instruction_alone(instruction: &Instruction<'_>, here: &dyn Fn() -> Site) -> 
         return Err(BeyondParameters::Ordered(here()));
     }
     match row.effect {
-        EffectClass::TextureRead | EffectClass::TextureWrite => return Err(BeyondParameters::Texture(here())),
+        EffectClass::TextureRead | EffectClass::TextureWrite => {
+            return Err(BeyondParameters::Texture(here()));
+        }
         EffectClass::Unknown => return Err(BeyondParameters::Instruction(here())),
         _ => {}
     }

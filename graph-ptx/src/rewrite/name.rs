@@ -23,7 +23,11 @@ const MAX_NAMES: usize = 3;
 
 /// Returns the name of a kernel that is generated from others, for profilers: `prefix_gate_up_x3` for three launches.
 /// Each name occurs once.
-pub fn combined_name<'n>(prefix: &str, kernels: impl IntoIterator<Item = &'n str>, launches: usize) -> String {
+pub fn combined_name<'n>(
+    prefix: &str,
+    kernels: impl IntoIterator<Item = &'n str>,
+    launches: usize,
+) -> String {
     let mut names: Vec<&str> = Vec::new();
     for kernel in kernels {
         // Names of PTX are ASCII.

@@ -71,7 +71,12 @@ impl Builder<'_> {
     }
 
     /// Adds a call that adds a copy of a captured node, with the buffers of memory that the node finds elsewhere.
-    pub(crate) fn kept_node(&mut self, number: usize, kept: KeptCall, buffers: &[Handle]) -> Result<Statement> {
+    pub(crate) fn kept_node(
+        &mut self,
+        number: usize,
+        kept: KeptCall,
+        buffers: &[Handle],
+    ) -> Result<Statement> {
         let KeptCall { table, enter, node } = kept;
         let place = node_place(number);
         let (name, after) = self.program.begin_statement(place, &table.program.name)?;
@@ -179,10 +184,15 @@ impl CapturedKernelSetter<'_, '_> {
         let (args, value) = (&self.exec.core.args, value.to_bytes());
         let id = StatementId::new(self.statement.index);
         let (kernel, mut arguments) = match (&args.code.steps[id], args.set.get(&id)) {
-            (StatementKind::Launch(launch), Some(ReplacedValue::Arguments(set))) => (launch.kernel, (**set).clone()),
-            (StatementKind::Launch(Launch { kernel, arguments: LaunchArguments::Captured(captured), .. }), _) => {
-                (*kernel, (**captured).clone())
+            (StatementKind::Launch(launch), Some(ReplacedValue::Arguments(set))) => {
+                (launch.kernel, (**set).clone())
             }
+            (
+                StatementKind::Launch(Launch {
+                    kernel, arguments: LaunchArguments::Captured(captured), ..
+                }),
+                _,
+            ) => (*kernel, (**captured).clone()),
             _ => return Ok(()),
         };
         let fault = |fault| Err(Error::Lift(Box::new(fault)));
@@ -197,7 +207,10 @@ impl CapturedKernelSetter<'_, '_> {
         }
         arguments.values[parameter] = value;
         if !check.accesses_the_same(&arguments.values) {
-            return Err(Error::BuildAgain { at: Box::new(self.at.clone()), reason: SetterFault::OtherAccesses });
+            return Err(Error::BuildAgain {
+                at: Box::new(self.at.clone()),
+                reason: SetterFault::OtherAccesses,
+            });
         }
         self.exec.set_host_value(id, ReplacedValue::Arguments(Arc::new(arguments)))
     }

@@ -9,9 +9,7 @@ use cuweave_core::kind::StatementKind;
 use crate::error::{Error, Result};
 use crate::kernels::{Kernel, Param, ParamKind};
 
-use super::code::{
-    ArgumentSource, ArgumentSources, ArgumentsFunction, Fill, Launch, LaunchArguments, fill,
-};
+use super::code::{ArgumentSource, ArgumentSources, ArgumentsFunction, Fill, Launch, LaunchArguments, fill};
 use super::config::Configuration;
 use super::handle::{Argument, ArgumentValue, CallSite, Handle, Statement, View};
 use super::messages;

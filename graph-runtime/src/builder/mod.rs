@@ -38,8 +38,8 @@ mod statements;
 
 pub use arms::Decision;
 pub use bound::{Bindable, Storable};
-pub(crate) use captured::{CapturedLaunch, KeptCall};
 pub use captured::{CapturedKernelSetter, ParameterValue};
+pub(crate) use captured::{CapturedLaunch, KeptCall};
 pub use code::Args;
 pub(crate) use code::{CapturedArguments, ValueCheck};
 pub use conditions::{Match, ToDecision, ToValues};

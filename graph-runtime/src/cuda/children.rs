@@ -161,7 +161,8 @@ impl Driver {
     /// policy of clusters, which captures set for kernels without clusters, too.
     pub fn kernel_attributes(&self, node: Node) -> Outcome<Vec<Option<[u64; 8]>>> {
         let numbers = std::iter::once(CLUSTER_DIMENSION).chain(ATTRIBUTES);
-        let numbers: Vec<u32> = numbers.filter(|number| ![CLUSTER_SCHEDULING, PRIORITY].contains(number)).collect();
+        let numbers: Vec<u32> =
+            numbers.filter(|number| ![CLUSTER_SCHEDULING, PRIORITY].contains(number)).collect();
         self.attributes_of(node, &numbers)
     }
 

@@ -81,10 +81,9 @@ impl Driver {
 
     /// Returns the graph into which a stream captures.
     pub fn capturing_graph(&self, stream: Stream) -> Outcome<RawGraph> {
-        let ask = self.cuStreamGetCaptureInfo_v2.ok_or(Failure {
-            call: "cuStreamGetCaptureInfo_v2",
-            code: NOT_FOUND,
-        })?;
+        let ask = self
+            .cuStreamGetCaptureInfo_v2
+            .ok_or(Failure { call: "cuStreamGetCaptureInfo_v2", code: NOT_FOUND })?;
         let (mut status, mut id, mut graph) = (0, 0, RawGraph::NONE);
         // SAFETY: the stream is live; the pointers are to locals, and the list of nodes is not asked for.
         match unsafe { ask(stream, &mut status, &mut id, &mut graph, null_mut(), null_mut()) } {
@@ -233,7 +232,11 @@ impl Driver {
         call!(self, cuGraphMemcpyNodeGetParams(node, &mut params))?;
         // CU_MEMORYTYPE_HOST and CU_MEMORYTYPE_DEVICE.
         let plain = |end: &RawCopyEnd| {
-            matches!(end.memory_type, 1 | 2) && end.x_in_bytes == 0 && end.y == 0 && end.z == 0 && end.lod == 0
+            matches!(end.memory_type, 1 | 2)
+                && end.x_in_bytes == 0
+                && end.y == 0
+                && end.z == 0
+                && end.lod == 0
         };
         Ok(plain(&params.source) && plain(&params.target))
     }
@@ -257,7 +260,8 @@ impl Driver {
             context: 0,
         };
         call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
-        let mut words: Vec<Vec<Word>> = values.into_iter().flatten().map(|value| words(value, moved)).collect();
+        let mut words: Vec<Vec<Word>> =
+            values.into_iter().flatten().map(|value| words(value, moved)).collect();
         let mut pointers: Vec<*mut std::ffi::c_void> =
             words.iter_mut().map(|words| words.as_mut_ptr().cast()).collect();
         if values.is_some() {

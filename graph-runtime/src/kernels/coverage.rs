@@ -16,9 +16,7 @@ use cuweave_core::index::{size, wide};
 use cuweave_core::ir::{Access, Mode};
 use cuweave_core::launches::LaunchShape;
 use cuweave_core::launches::MAX_GRID_BLOCKS;
-use cuweave_ptx::coverage::{
-    BackwardSlice, Extent, LaunchInputs, RangedInputs, SliceOpcode, Verdict,
-};
+use cuweave_ptx::coverage::{BackwardSlice, Extent, LaunchInputs, RangedInputs, SliceOpcode, Verdict};
 
 use crate::cuda::{self, Word};
 

@@ -91,8 +91,15 @@ impl Analysed {
     pub fn new(driver: &'static Driver, nodes: Nodes, texts: &[&'static Text]) -> Result<Analysed> {
         let memory = MemoryMap::new(driver, &nodes);
         let modules = modules(&nodes);
-        let mut analysis =
-            NodeAnalysis { driver, texts, modules, nodes: &nodes, memory, footprints: Footprints::default(), findings: Vec::new() };
+        let mut analysis = NodeAnalysis {
+            driver,
+            texts,
+            modules,
+            nodes: &nodes,
+            memory,
+            footprints: Footprints::default(),
+            findings: Vec::new(),
+        };
         let uses = (0..nodes.list.len()).map(|at| analysis.node(at)).collect::<Result<Vec<_>>>()?;
         let NodeAnalysis { memory, findings, .. } = analysis;
         let mut analysed = Analysed { nodes, memory, uses, findings, races: Vec::new() };
@@ -118,7 +125,8 @@ impl Analysed {
                     if one == other || self.nodes.are_ordered(one, other) {
                         continue;
                     }
-                    let (first, second) = (&self.uses[one].accesses[at], &self.uses[other].accesses[other_at]);
+                    let (first, second) =
+                        (&self.uses[one].accesses[at], &self.uses[other].accesses[other_at]);
                     let Some(race) = first.race_with(second) else { continue };
                     let proved = race.proved;
                     if !proved {
@@ -161,7 +169,10 @@ impl Analysed {
                 let accessed = || self.found(node, access);
                 let number = |node: usize| self.nodes.list[node].number;
                 if !self.nodes.is_before(memory.alloc, node) {
-                    found.push(Finding::BeforeAlloc { access: accessed(), allocated_by: number(memory.alloc) });
+                    found.push(Finding::BeforeAlloc {
+                        access: accessed(),
+                        allocated_by: number(memory.alloc),
+                    });
                 }
                 let Some(free) = memory.free else { continue };
                 if !self.nodes.is_before(node, free) {
@@ -309,8 +320,12 @@ impl NodeAnalysis<'_> {
             CapturedWork::Kernel(kernel) => self.kernel(at, kernel),
             CapturedWork::Copy(copy) => self.copy(at, copy),
             CapturedWork::Fill(fill) => self.fill(at, fill),
-            CapturedWork::Kept(what) => Ok(NodeUse { kept: Some(format!("it is a {what}")), ..NodeUse::default() }),
-            CapturedWork::Alloc { .. } | CapturedWork::Free { .. } | CapturedWork::Empty => Ok(NodeUse::default()),
+            CapturedWork::Kept(what) => {
+                Ok(NodeUse { kept: Some(format!("it is a {what}")), ..NodeUse::default() })
+            }
+            CapturedWork::Alloc { .. } | CapturedWork::Free { .. } | CapturedWork::Empty => {
+                Ok(NodeUse::default())
+            }
         }
     }
 
@@ -337,7 +352,8 @@ impl NodeAnalysis<'_> {
         for text in named {
             match text.difference(&kernel.name, sizes) {
                 Some(difference) => other = Some(difference),
-                None if found.iter().any(|known| known.source(&kernel.name) == text.source(&kernel.name)) => {}
+                None if found.iter().any(|known| known.source(&kernel.name) == text.source(&kernel.name)) => {
+                }
                 None => found.push(text),
             }
         }
@@ -374,7 +390,11 @@ impl NodeAnalysis<'_> {
                 continue;
             };
             let (reads, writes) = (!footprint.reads.is_nothing(), !footprint.writes.is_nothing());
-            kinds.push(if nulls[parameter] { ParameterKind::Null } else { text.kind(parameter, reads, writes) });
+            kinds.push(if nulls[parameter] {
+                ParameterKind::Null
+            } else {
+                text.kind(parameter, reads, writes)
+            });
             // What may be an access of null is none, since it would fail.
             if !(reads || writes) || nulls[parameter] && footprint.certain[0].is_empty() {
                 continue;
@@ -425,8 +445,10 @@ impl NodeAnalysis<'_> {
             Reach::Unknown(why) => Some(why.clone()),
             _ => None,
         });
-        let (first, end) = hull.map_or((pointer, pointer.saturating_add(1)), |(first, end)| (offset(first), offset(end)));
-        let certain = footprint.certain.clone().map(|list| list.into_iter().map(offset).collect::<Vec<u64>>());
+        let (first, end) =
+            hull.map_or((pointer, pointer.saturating_add(1)), |(first, end)| (offset(first), offset(end)));
+        let certain =
+            footprint.certain.clone().map(|list| list.into_iter().map(offset).collect::<Vec<u64>>());
         let (node, index) = (&self.nodes.list[at], parameter);
         let parameter = &text.parameters[index];
         let memory = match self.memory.place(self.nodes, at, pointer)? {
@@ -437,8 +459,13 @@ impl NodeAnalysis<'_> {
                     return Ok(Err(format!("`{name}` is in memory of the host")));
                 }
                 let certain = certain.iter().any(|list| !list.is_empty());
-                let finding =
-                    Finding::Dangling { node: number, kernel, parameter: name.clone(), address: pointer, certain };
+                let finding = Finding::Dangling {
+                    node: number,
+                    kernel,
+                    parameter: name.clone(),
+                    address: pointer,
+                    certain,
+                };
                 self.findings.push(finding);
                 return Ok(Err(format!("`{name}` is in no live allocation")));
             }
@@ -489,9 +516,11 @@ impl NodeAnalysis<'_> {
             let kept = Some("it copies between arrays or from an offset".to_owned());
             return Ok(NodeUse { kept, ..NodeUse::default() });
         }
-        let mut used = NodeUse { kept: (!is_line).then(|| "it copies rows".to_owned()), ..NodeUse::default() };
+        let mut used =
+            NodeUse { kept: (!is_line).then(|| "it copies rows".to_owned()), ..NodeUse::default() };
         for ((end, pitch), writes) in [copy.from, copy.to].into_iter().zip(copy.pitches).zip([false, true]) {
-            let lines = copy.rows.saturating_sub(1) + copy.planes.saturating_sub(1).saturating_mul(pitch.height);
+            let lines =
+                copy.rows.saturating_sub(1) + copy.planes.saturating_sub(1).saturating_mul(pitch.height);
             let length = lines.saturating_mul(pitch.bytes).saturating_add(copy.bytes);
             match end {
                 CopyEnd::Device(address) => {

@@ -72,11 +72,11 @@ impl<R: Send + Sync + 'static> Captured<R> {
             }
         };
         entered?;
-        let graph = ended.map_err(|failure| fault(LiftFault::Capture { why: Error::from(failure).to_string() }))?;
+        let graph =
+            ended.map_err(|failure| fault(LiftFault::Capture { why: Error::from(failure).to_string() }))?;
         let result = Arc::new(result);
         let kept: Vec<Box<dyn Any + Send>> = vec![Box::new(result.clone())];
-        let shared =
-            CapturedGraph { driver, graph, owner: Some(ctx.clone()), kept: Mutex::new(kept) };
+        let shared = CapturedGraph { driver, graph, owner: Some(ctx.clone()), kept: Mutex::new(kept) };
         Ok(Captured { shared: Arc::new(shared), result })
     }
 
@@ -90,7 +90,8 @@ impl<R: Send + Sync + 'static> Captured<R> {
         enqueue: impl FnOnce() -> std::result::Result<R, E>,
     ) -> Result<Captured<R>> {
         let mut failed = None;
-        let captured = Captured::of(stream, || enqueue().map_err(|error| failed = Some(error.to_string())).ok());
+        let captured =
+            Captured::of(stream, || enqueue().map_err(|error| failed = Some(error.to_string())).ok());
         if let Some(why) = failed {
             return Err(Error::Lift(Box::new(LiftFault::Closure { why })));
         }
@@ -129,12 +130,8 @@ impl Captured {
     /// No driver.
     pub unsafe fn from_raw(graph: sys::CUgraph) -> Result<Captured> {
         let driver = cuda::driver()?;
-        let shared = CapturedGraph {
-            driver,
-            graph: RawGraph::from_raw(graph),
-            owner: None,
-            kept: Mutex::default(),
-        };
+        let shared =
+            CapturedGraph { driver, graph: RawGraph::from_raw(graph), owner: None, kept: Mutex::default() };
         Ok(Captured { shared: Arc::new(shared), result: Arc::new(()) })
     }
 }

@@ -42,7 +42,10 @@ pub(super) fn dot(lifted: &Lifted) -> String {
         }
     }
     for (one, other, colour) in races {
-        let _ = writeln!(text, "  n{one} -> n{other} [dir=none, style=dashed, constraint=false, color={colour}];");
+        let _ = writeln!(
+            text,
+            "  n{one} -> n{other} [dir=none, style=dashed, constraint=false, color={colour}];"
+        );
     }
     text.push_str("}\n");
     text

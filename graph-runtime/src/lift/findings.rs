@@ -284,7 +284,10 @@ impl fmt::Display for Finding {
             Finding::Dangling { node, kernel, parameter, address, certain } => {
                 let does = if *certain { "uses" } else { "may use" };
                 let by = by(parameter);
-                write!(f, "dangling address: node {node} (`{kernel}`) {does} {address:#x}{by}, in no live allocation")
+                write!(
+                    f,
+                    "dangling address: node {node} (`{kernel}`) {does} {address:#x}{by}, in no live allocation"
+                )
             }
             Finding::Outside { node, kernel, parameter, addresses, allocation, certain } => {
                 let does = if *certain { "accesses" } else { "may access" };
@@ -302,26 +305,43 @@ impl fmt::Display for Finding {
                 write!(f, "use after free: {access}, after node {freed_by} freed it")
             }
             Finding::AfterFree { access, freed_by, .. } => {
-                write!(f, "possible use after free: {access}, and no path leads from it to node {freed_by}, a free of it")
+                write!(
+                    f,
+                    "possible use after free: {access}, and no path leads from it to node {freed_by}, a free of it"
+                )
             }
             Finding::BeforeAlloc { access, allocated_by } => {
-                write!(f, "use before allocation: {access}, and no path leads to it from node {allocated_by}, which \
-                    allocates it")
+                write!(
+                    f,
+                    "use before allocation: {access}, and no path leads to it from node {allocated_by}, which \
+                    allocates it"
+                )
             }
             Finding::OutsideFree { node, address } => {
-                write!(f, "outside free: node {node} frees the memory at {address:#x}, which the graph did not allocate")
+                write!(
+                    f,
+                    "outside free: node {node} frees the memory at {address:#x}, which the graph did not allocate"
+                )
             }
             Finding::Unwritten { access } => {
                 write!(f, "unwritten memory: {access}, which no node before it writes")
             }
             Finding::HostMemory { node, writes, address } => {
                 let does = if *writes { "writes" } else { "reads" };
-                write!(f, "host memory: node {node} (`copy`) {does} pageable host memory at {address:#x} in each launch")
+                write!(
+                    f,
+                    "host memory: node {node} (`copy`) {does} pageable host memory at {address:#x} in each launch"
+                )
             }
             Finding::Overwritten { node, name, by } => {
-                write!(f, "overwritten: nothing reads what node {node} (`{name}`) writes before node {by} overwrites it")
+                write!(
+                    f,
+                    "overwritten: nothing reads what node {node} (`{name}`) writes before node {by} overwrites it"
+                )
             }
-            Finding::Kept { node, name, reason } => write!(f, "kept as captured: node {node} (`{name}`): {reason}"),
+            Finding::Kept { node, name, reason } => {
+                write!(f, "kept as captured: node {node} (`{name}`): {reason}")
+            }
         }
     }
 }

@@ -55,7 +55,12 @@ pub(super) struct Footprints {
 
 impl Footprints {
     /// Returns the footprint of each pointer of a launch.
-    pub fn of(&mut self, text: &KernelText, kernel: &CapturedKernel, values: &[Vec<u8>]) -> Rc<LaunchFootprint> {
+    pub fn of(
+        &mut self,
+        text: &KernelText,
+        kernel: &CapturedKernel,
+        values: &[Vec<u8>],
+    ) -> Rc<LaunchFootprint> {
         let mut key = vec![cuweave_core::index::wide(std::ptr::from_ref(text).addr())];
         key.extend(kernel.launch.grid.iter().chain(&kernel.launch.block).map(|&count| u64::from(count)));
         for parameter in text.accesses.scalars() {
@@ -63,7 +68,8 @@ impl Footprints {
             key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
         }
         let made = self.known.entry(key);
-        made.or_insert_with(|| Rc::new(footprints(text, kernel.launch.grid, kernel.launch.block, values))).clone()
+        made.or_insert_with(|| Rc::new(footprints(text, kernel.launch.grid, kernel.launch.block, values)))
+            .clone()
     }
 }
 

@@ -10,7 +10,8 @@ use cuweave_core::launches::LaunchShape;
 use crate::bind::{Buffer, Foreign};
 use crate::build::SharedValue;
 use crate::builder::{
-    Args, Builder, CapturedArguments, CapturedLaunch, Handle, KeptCall, Statement, ToArgument, ValueCheck, View,
+    Args, Builder, CapturedArguments, CapturedLaunch, Handle, KeptCall, Statement, ToArgument, ValueCheck,
+    View,
 };
 use crate::error::{Error, LiftFault, Result};
 use crate::exec::Graph;
@@ -172,7 +173,9 @@ impl Emitter<'_> {
     fn alloc(&mut self, at: usize, bytes: u64) -> Result<()> {
         let analysed = &self.lifted.analysed;
         let own = |memory: &Option<MemoryNodes>| memory.is_some_and(|nodes| nodes.alloc == at);
-        let Some(id) = analysed.memory.list.iter().position(|memory| own(&memory.nodes)) else { return Ok(()) };
+        let Some(id) = analysed.memory.list.iter().position(|memory| own(&memory.nodes)) else {
+            return Ok(());
+        };
         if bytes == 0 || !analysed.uses.iter().any(|used| used.uses(id)) {
             return Ok(());
         }
@@ -228,7 +231,8 @@ impl Emitter<'_> {
         let accesses = used.accesses.iter().zip(buffers);
         let accesses = accesses.map(|(access, param)| Ok((self.view(access)?, mode(param.kind))));
         let accesses = accesses.collect::<Result<Vec<_>>>()?;
-        let extents = used.accesses.iter().map(|access| access.declared.end - access.declared.start).collect();
+        let extents =
+            used.accesses.iter().map(|access| access.declared.end - access.declared.start).collect();
         let shape = LaunchShape {
             grid: kernel.launch.grid,
             block: kernel.launch.block,
@@ -345,7 +349,8 @@ impl Emitter<'_> {
                             && two.bytes.start < access.bytes.end
                             && access.bytes.start < two.bytes.end
                     });
-                    let (Some(one), Some(two)) = (self.statements[at.min(other)], self.statements[at.max(other)])
+                    let (Some(one), Some(two)) =
+                        (self.statements[at.min(other)], self.statements[at.max(other)])
                     else {
                         continue;
                     };

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, Device, DimId, Mode, Options, Origin, Program, Statement, StatementKind,
-    Text,
+    Access, Buffer, BufferId, Device, DimId, Mode, Options, Origin, Program, Statement, StatementKind, Text,
 };
 use cuweave_core::structure::Structure;
 use cuweave_core::table::{BoundOp, DecodedFunction, Parameter, TableHandle};
@@ -33,7 +32,8 @@ pub(super) struct KeptNode {
 }
 
 /// The tables of calls that add a node, by its name and its buffers. Never dropped, as those of generated code.
-static TABLES: Mutex<BTreeMap<(String, Vec<KeptBuffer>), &'static DecodedFunction>> = Mutex::new(BTreeMap::new());
+static TABLES: Mutex<BTreeMap<(String, Vec<KeptBuffer>), &'static DecodedFunction>> =
+    Mutex::new(BTreeMap::new());
 
 /// A buffer of a call: its length in bytes, and true if it has contents before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,8 +78,9 @@ impl KeptNode {
         let parameters = std::iter::once(Parameter::Host { resource: false })
             .chain(program_buffers.ids().map(Parameter::Buffer))
             .collect::<Vec<_>>();
-        let names: Vec<Text> =
-            std::iter::once("node".into()).chain(program_buffers.iter().map(|buffer| buffer.name.clone())).collect();
+        let names: Vec<Text> = std::iter::once("node".into())
+            .chain(program_buffers.iter().map(|buffer| buffer.name.clone()))
+            .collect();
         let statement = Statement {
             name: name.to_owned().into(),
             line: 0,

@@ -62,7 +62,9 @@ impl MemoryMap {
                 CapturedWork::Free { address } => {
                     let of_address = allocated.get(&address).into_iter().flatten().rev();
                     let open = of_address.copied().find(|&id| {
-                        map.list[id].nodes.is_some_and(|of| of.free.is_none() && nodes.is_before(of.alloc, at))
+                        map.list[id]
+                            .nodes
+                            .is_some_and(|of| of.free.is_none() && nodes.is_before(of.alloc, at))
                     });
                     if let Some(of) = open.and_then(|id| map.list[id].nodes.as_mut()) {
                         of.free = Some(at);
@@ -92,7 +94,9 @@ impl MemoryMap {
         let Some(mut found) = self.driver.allocation_of(address)? else { return Ok(Place::Nowhere) };
         // Memory that is mapped piece by piece has a range for each.
         if self.driver.is_mapped(address)? {
-            while let Some(next) = self.driver.allocation_of(found.end)?.filter(|next| next.start == found.end) {
+            while let Some(next) =
+                self.driver.allocation_of(found.end)?.filter(|next| next.start == found.end)
+            {
                 if next.end <= found.end || !self.driver.is_mapped(next.start)? {
                     break;
                 }
@@ -123,7 +127,8 @@ impl MemoryMap {
                 nodes.is_before(of.alloc, at) && of.free.is_none_or(|free| !nodes.is_before(free, at))
             })
         };
-        let chosen = contain.clone().rev().find(|&id| lives(id)).or_else(|| contain.last());
+        let last = contain.clone().next_back();
+        let chosen = contain.rev().find(|&id| lives(id)).or(last);
         chosen.or_else(|| {
             let (_, &id) = self.starts.range(..=address).next_back()?;
             self.list[id].addresses.contains(&address).then_some(id)

@@ -120,6 +120,9 @@ impl Lifted {
 
 impl fmt::Debug for Lifted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lifted").field("nodes", &self.nodes()).field("findings", &self.findings).finish_non_exhaustive()
+        f.debug_struct("Lifted")
+            .field("nodes", &self.nodes())
+            .field("findings", &self.findings)
+            .finish_non_exhaustive()
     }
 }

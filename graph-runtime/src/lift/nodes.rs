@@ -37,8 +37,13 @@ pub(super) enum CapturedWork {
     Kernel(Box<CapturedKernel>),
     Copy(Memcpy),
     Fill(Memset),
-    Alloc { address: u64, bytes: u64 },
-    Free { address: u64 },
+    Alloc {
+        address: u64,
+        bytes: u64,
+    },
+    Free {
+        address: u64,
+    },
     Empty,
     /// Work that is kept as it is, by its name.
     Kept(&'static str),
@@ -72,7 +77,8 @@ impl Nodes {
         let (driver, graph) = (captured.driver, captured.graph);
         context::enter(driver, ctx)?;
         let handles = driver.graph_nodes(graph, driver.node_count(graph)?)?;
-        let numbers: BTreeMap<Node, usize> = handles.iter().enumerate().map(|(at, &node)| (node, at)).collect();
+        let numbers: BTreeMap<Node, usize> =
+            handles.iter().enumerate().map(|(at, &node)| (node, at)).collect();
         let mut after: Vec<Vec<usize>> = Vec::with_capacity(handles.len());
         for &node in &handles {
             let before = driver.dependencies(node)?;
@@ -82,7 +88,12 @@ impl Nodes {
         let order = in_order(&after);
         let mut places = vec![0; handles.len()];
         order.iter().enumerate().for_each(|(place, &number)| places[number] = place);
-        let mut reader = NodeReader { driver, context: Context::from_cudarc(ctx), functions: BTreeMap::new(), priority: None };
+        let mut reader = NodeReader {
+            driver,
+            context: Context::from_cudarc(ctx),
+            functions: BTreeMap::new(),
+            priority: None,
+        };
         let mut list = Vec::with_capacity(handles.len());
         for number in order {
             let node = handles[number];

@@ -15,12 +15,14 @@ use crate::kernels::{AtomicUpdates, Kernel, Module, Param, ParamKind};
 /// All texts so far.
 static TEXTS: LazyLock<Mutex<Vec<&'static Text>>> = LazyLock::new(Mutex::default);
 
+/// A kernel's name, and the parameters for which its launches pass null pointers.
+type KernelKey = (String, Vec<bool>);
+
 /// A text of PTX.
 pub(super) struct Text {
     module: Module,
     parsed: ptx::Module<'static>,
-    /// The kernels, by their names and the parameters that are null pointers.
-    kernels: Mutex<BTreeMap<(String, Vec<bool>), Arc<KernelText>>>,
+    kernels: Mutex<BTreeMap<KernelKey, Arc<KernelText>>>,
     /// For each kernel, true for each parameter that is a pointer.
     pointers: Mutex<BTreeMap<String, Arc<[bool]>>>,
 }
@@ -83,11 +85,11 @@ pub(super) fn text(index: usize, source: &str) -> Result<&'static Text> {
         return Ok(known);
     }
     let kept: &'static str = Box::leak(source.to_owned().into_boxed_str());
-    let parsed = ptx::parse(kept).map_err(|error| {
-        Error::Lift(Box::new(LiftFault::NotPtx { index, message: error.to_string() }))
-    })?;
+    let parsed = ptx::parse(kept)
+        .map_err(|error| Error::Lift(Box::new(LiftFault::NotPtx { index, message: error.to_string() })))?;
     let module = Module::new("lifted", kept.as_bytes());
-    let text: &'static Text = Box::leak(Box::new(Text { module, parsed, kernels: Mutex::default(), pointers: Mutex::default() }));
+    let text: &'static Text =
+        Box::leak(Box::new(Text { module, parsed, kernels: Mutex::default(), pointers: Mutex::default() }));
     texts.push(text);
     Ok(text)
 }
@@ -150,8 +152,12 @@ impl Text {
         let is_number = |parameter: &ptx::Parameter<'_>| {
             matches!(parameter.class(), TypeClass::Integer | TypeClass::Bits) && parameter.size() <= 8
         };
-        let scalars: Vec<bool> =
-            entry.parameters.iter().zip(&*pointers).map(|(one, pointer)| !pointer && is_number(one)).collect();
+        let scalars: Vec<bool> = entry
+            .parameters
+            .iter()
+            .zip(&*pointers)
+            .map(|(one, pointer)| !pointer && is_number(one))
+            .collect();
         let is_null = |at: usize| nulls.get(at).copied().unwrap_or(false);
         let never_null: Vec<bool> =
             pointers.iter().enumerate().map(|(at, pointer)| *pointer && !is_null(at)).collect();
@@ -164,7 +170,8 @@ impl Text {
         let facts = analysis.kernel_and_slice(name, kinds, &[]).0;
         let of_classes = |classes: &[AccessClass]| -> Vec<u32> {
             let parameters = facts.parameters.iter().zip(&*pointers).zip(0..);
-            let chosen = parameters.filter(|((facts, pointer), _)| **pointer && classes.contains(&facts.access()));
+            let chosen =
+                parameters.filter(|((facts, pointer), _)| **pointer && classes.contains(&facts.access()));
             chosen.map(|(_, at)| at).collect()
         };
         let only_written = of_classes(&[AccessClass::Writes]);
@@ -180,17 +187,18 @@ impl Text {
         let parameters = entry.parameters.iter().zip(&facts.parameters).zip(pointers.iter().zip(&scalars));
         let loads_once = |parameter: usize| accesses.loads(parameter) == 1;
         let parameters = parameters.enumerate();
-        let parameters = parameters.map(|(at, ((parameter, facts), (&is_pointer, &is_number)))| KernelParameter {
-            name: parameter.name,
-            size: parameter.size(),
-            is_pointer,
-            is_number,
-            class: facts.access(),
-            updates: facts.updates.clone(),
-            reads_first: facts.access() == AccessClass::Reads
-                || facts.reads_first.is_some() && loads_once(at),
-            sites: [facts.reads.clone(), facts.writes.clone().or_else(|| facts.atomics.clone())],
-        });
+        let parameters =
+            parameters.map(|(at, ((parameter, facts), (&is_pointer, &is_number)))| KernelParameter {
+                name: parameter.name,
+                size: parameter.size(),
+                is_pointer,
+                is_number,
+                class: facts.access(),
+                updates: facts.updates.clone(),
+                reads_first: facts.access() == AccessClass::Reads
+                    || facts.reads_first.is_some() && loads_once(at),
+                sites: [facts.reads.clone(), facts.writes.clone().or_else(|| facts.atomics.clone())],
+            });
         let parameters = parameters.collect();
         Some(KernelText {
             text: self,

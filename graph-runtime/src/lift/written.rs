@@ -63,7 +63,8 @@ impl Analysed {
                         found.push(Finding::Unwritten { access: self.found(node, access) });
                     }
                     if !written.contain(&access.declared) {
-                        proved[memory] &= access.is_write && access.writes_all && access.written == access.declared;
+                        proved[memory] &=
+                            access.is_write && access.writes_all && access.written == access.declared;
                     }
                 }
                 for access in used.accesses.iter().filter(|access| access.memory == memory && access.writes) {
@@ -91,7 +92,8 @@ impl Analysed {
                     access.bytes.start < write.bytes.end && write.bytes.start < access.bytes.end
                 };
                 let mut meeting = same.filter(meets).peekable();
-                let unknown = other.kept.is_some() && other.accesses.iter().all(|access| access.parameter.is_some());
+                let unknown =
+                    other.kept.is_some() && other.accesses.iter().all(|access| access.parameter.is_some());
                 if meeting.peek().is_none() && !unknown {
                     continue;
                 }
@@ -104,7 +106,11 @@ impl Analysed {
                 if !unknown && self.nodes.is_before(node, later) && meeting.all(covers) {
                     let list = &self.nodes.list;
                     let name = list[node].name().to_owned();
-                    found.push(Finding::Overwritten { node: list[node].number, name, by: list[later].number });
+                    found.push(Finding::Overwritten {
+                        node: list[node].number,
+                        name,
+                        by: list[later].number,
+                    });
                 }
                 break;
             }
