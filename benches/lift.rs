@@ -1,4 +1,4 @@
-//! Programs of cudarc alone, captured by cudarc and by [`cuweave::Captured`]: the captured graph against the lifted one.
+//! Programs of cudarc alone, captured by cudarc and by [`cuweave::Captured`]: the captured graph and the lifted one.
 //!
 //! - a fork and join of 16 streams, 20 rounds; the same work in one stream; chains of kernels, copies and fills;
 //! - all kernels kept, because no PTX is given;
@@ -183,7 +183,7 @@ fn times(setup: &Setup, stream: &Arc<CudaStream>, table: &mut Table) -> Result<(
     let first = all[0][0];
     let [lift, graph, instantiate] = all.map(|mut times| median(&mut times));
     table.note(&format!(
-        "1,000 nodes: lifted in {} us (goal 50,000; the first time {}), the graph built in {} us, instantiated in {} us",
+        "1,000 nodes: lifted in {} us (goal 50,000; first {}), the graph built in {} us, instantiated in {} us",
         us(lift),
         us(first),
         us(graph),

@@ -389,9 +389,7 @@ pub enum Error {
         at: Box<SourceLocation>,
     },
     /// A view of a [`Buffer`](crate::Buffer) is requested while another one exists.
-    #[error(
-        "a buffer is borrowed already, by `with`, `with_mut` or the host: it can be again when that has ended"
-    )]
+    #[error("a buffer is borrowed already, by `with`, `with_mut` or the host: wait until that ends")]
     BufferLentTwice,
     /// A [`Buffer`](crate::Buffer) or [`Variable`](crate::Variable) is made, set or copied in a capturing stream.
     #[error("a buffer or a module variable is made, copied, attached or moved in a stream that is capturing")]

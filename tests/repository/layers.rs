@@ -93,6 +93,7 @@ const CRATES: [(&str, &[&str]); 10] = [
             "certificate",
             "exec",
             "builder",
+            "lift",
         ],
     ),
     (

@@ -204,7 +204,7 @@ impl Driver {
         const POINTER: usize = 1;
         const SIZE: usize = 2;
         let (mut block, mut bytes) = (null::<u8>(), 0_usize);
-        // SAFETY: the driver keeps the list with the node: keys with values, up to the end. The size is behind a pointer.
+        // SAFETY: the driver keeps the list with the node: keys with values, up to the end.
         unsafe {
             for at in [0, 2] {
                 let (key, value) = ((*params.extra.add(at)).addr(), *params.extra.add(at + 1));

@@ -13,8 +13,8 @@ pub enum LiftFault {
     DefaultStream,
     /// The capture could not be ended.
     #[error(
-        "the capture was broken: {why}\n  = help: run the closure once before the capture, so that libraries are loaded; \
-        join the streams that it forks; without event tracking (`ctx.disable_event_tracking()`) cudarc's buffers wait \
+        "the capture was broken: {why}\n  = help: run the closure once before the capture, so that libraries are \
+        loaded; join the streams that it forks; without event tracking (`ctx.disable_event_tracking()`) cudarc's buffers wait \
         for no event from before the capture"
     )]
     #[non_exhaustive]
@@ -142,7 +142,7 @@ pub enum LiftFault {
     },
     /// Memory that a kept node may use, too.
     #[error(
-        "the allocation {nth} cannot be replaced: node {node} (`{name}`), which is kept as captured, may use its address"
+        "the allocation {nth} cannot be replaced: node {node} (`{name}`), which is kept, may use its address"
     )]
     #[non_exhaustive]
     MemoryKept {

@@ -17,15 +17,15 @@ use crate::error::{Error, LiftFault, Result};
 
 /// A graph that other code has captured or built, for [`lift`](fn@crate::lift).
 ///
-/// [`Captured::of`] captures what a closure enqueues in a stream, and keeps the closure's result, so that buffers that it
-/// returns live as long as the graph. What the closure drops is gone: return it, or keep it elsewhere.
+/// [`Captured::of`] captures what a closure enqueues in a stream, and keeps the closure's result, so that buffers that
+/// it returns live as long as the graph. What the closure drops is gone: return it, or keep it elsewhere.
 ///
 /// # Before a capture
 ///
 /// - Call the closure once without a capture: libraries load modules and allocate workspaces at first use, which a
 ///   capture does not allow.
-/// - cudarc waits for the events of its buffers if a context has several streams, and a capture cannot wait for an event
-///   that was recorded outside of it. Allocate the buffers after `unsafe { ctx.disable_event_tracking() }`, or use one
+/// - cudarc waits for the events of its buffers if a context has several streams, and a capture cannot wait for an
+///   event that was recorded outside of it. Allocate the buffers after `unsafe { ctx.disable_event_tracking() }`, or use one
 ///   stream for all.
 /// - A guard of a borrowed buffer (`SyncOnDrop`) records an event when it is dropped: drop it before the closure ends.
 /// - A fork by events (`other.wait(&stream.record_event(None)?)`) must be joined again in the closure.

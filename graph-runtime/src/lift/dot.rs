@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::Lifted;
 use super::findings::Finding;
+use super::read::ReadGraph;
 
 /// Returns the captured graph: kept nodes are grey, those of possible faults orange, those of certain ones red. Races
 /// are dashed lines.
-pub(super) fn dot(lifted: &Lifted) -> String {
+pub(super) fn dot(lifted: &ReadGraph) -> String {
     let nodes = &lifted.analysed.nodes.list;
     let mut colours: BTreeMap<usize, &str> = BTreeMap::new();
     let mut races = Vec::new();

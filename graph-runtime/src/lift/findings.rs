@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use cuweave_ptx::Site;
 
-use super::analysis::NodeAccess;
+use super::accesses::NodeAccess;
 use super::nodes::CapturedNode;
 
 /// The maximum number of nodes that a line names.

@@ -17,16 +17,17 @@ use crate::error::{Error, LiftFault, Result};
 use crate::exec::Graph;
 use crate::kernels::ParamKind;
 
-use super::Lifted;
-use super::analysis::{Analysed, LiftedKernel, NodeAccess, NodeUse};
+use super::accesses::{LiftedKernel, NodeAccess, NodeUse};
+use super::analysis::Analysed;
 use super::findings::Finding;
 use super::footprints::{LaunchFootprint, footprints};
 use super::kept::{KeptBuffer, KeptNode};
 use super::memory::{MemoryId, MemoryNodes};
 use super::nodes::{CapturedKernel, CapturedNode, CapturedWork};
+use super::read::ReadGraph;
 use super::texts::KernelText;
 
-pub(super) fn graph(lifted: &Lifted) -> Result<Graph<Args<'static>>> {
+pub(super) fn graph(lifted: &ReadGraph) -> Result<Graph<Args<'static>>> {
     for finding in lifted.findings.list() {
         let broken = match finding {
             Finding::Dangling { certain, .. } | Finding::Outside { certain, .. } => *certain,
@@ -68,7 +69,7 @@ pub(super) fn graph(lifted: &Lifted) -> Result<Graph<Args<'static>>> {
 type BoundMemory = (Handle, Option<(usize, String)>);
 
 struct Emitter<'l> {
-    lifted: &'l Lifted,
+    lifted: &'l ReadGraph,
     builder: Builder<'static>,
     handles: BTreeMap<MemoryId, Handle>,
     /// The statement of each node, by its place in the list.

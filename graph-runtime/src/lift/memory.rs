@@ -118,8 +118,8 @@ impl MemoryMap {
         Ok(Place::In(id))
     }
 
-    /// Returns the known allocation that contains an address while a node runs: of several that nodes allocate, one that
-    /// lives then, or else the last one.
+    /// Returns the known allocation that contains an address while a node runs: of several that nodes allocate, one
+    /// that lives then, or else the last one.
     pub fn known(&self, nodes: &Nodes, at: usize, address: u64) -> Option<MemoryId> {
         let contain = self.of_nodes.iter().copied().filter(|&id| self.list[id].addresses.contains(&address));
         let lives = |id: MemoryId| {

@@ -2,8 +2,8 @@
 //!
 //! - `captured`: the graph; `nodes`: its nodes and their order; `memory`: the allocations that it uses;
 //! - `texts`: the PTX, and what each kernel does with its parameters; `footprints`: the bytes that a launch accesses;
-//! - `analysis`: what each node accesses, and races; `written`: reads of memory that nothing wrote; `findings`: both for
-//!   users;
+//! - `accesses`, `analysis`: what each node accesses, and races; `written`: reads of memory that nothing wrote;
+//!   `findings`: both for users; `read`: all of it;
 //! - `graph`: the statements, through the builder; `kept`: nodes that are kept as they were captured; `dot`: pictures.
 
 // `lift` is unsafe: nothing can check the addresses that a graph has captured.
@@ -19,6 +19,7 @@ use crate::context;
 use crate::error::{Error, LiftFault, Result};
 use crate::exec::Graph;
 
+mod accesses;
 mod analysis;
 mod captured;
 mod dot;
@@ -28,31 +29,25 @@ mod graph;
 mod kept;
 mod memory;
 mod nodes;
+mod read;
 mod texts;
 mod written;
 
 use analysis::Analysed;
 pub use captured::Captured;
-use captured::CapturedGraph;
 pub use findings::{Finding, Findings, FoundAccess};
 use nodes::Nodes;
+use read::ReadGraph;
 
 /// A captured graph that was lifted: what was found in it, and the graph that is made of it.
-pub struct Lifted {
-    ctx: Arc<CudaContext>,
-    captured: Arc<CapturedGraph>,
-    analysed: Analysed,
-    /// True for each allocation of a node that the graph may place.
-    placed: Vec<bool>,
-    findings: Findings,
-}
+pub struct Lifted(ReadGraph);
 
 /// Lifts a captured graph: reads its nodes from the driver, and what its kernels do from their PTX.
 ///
 /// Each kernel node whose PTX is given becomes a launch whose declaration is inferred: which bytes it reads and writes
-/// through each pointer, for its own grid and values. The captured order is the program, and the lifted graph keeps only
-/// the order that these accesses need. Nodes that cannot be described so are kept as they were captured, in the order in
-/// which they were captured: [`Finding::Kept`] says why.
+/// through each pointer, for its own grid and values. The captured order is the program, and the lifted graph keeps
+/// only the order that these accesses need. Nodes that cannot be described so are kept as they were captured, in the
+/// order in which they were captured: [`Finding::Kept`] says why.
 ///
 /// # Complexity
 ///
@@ -86,24 +81,25 @@ pub unsafe fn lift<R>(ctx: &Arc<CudaContext>, captured: &Captured<R>, ptx: &[&st
     analysed.find_overwritten();
     let mut list = std::mem::take(&mut analysed.findings);
     list.sort_by_key(Finding::is_kept);
-    Ok(Lifted { ctx: ctx.clone(), captured, analysed, placed, findings: Findings { list } })
+    let findings = Findings { list };
+    Ok(Lifted(ReadGraph { ctx: ctx.clone(), captured, analysed, placed, findings }))
 }
 
 impl Lifted {
     /// Returns what was found in the captured graph.
     pub fn findings(&self) -> &Findings {
-        &self.findings
+        &self.0.findings
     }
 
     /// Returns the number of nodes of the captured graph.
     pub fn nodes(&self) -> usize {
-        self.analysed.nodes.list.len()
+        self.0.analysed.nodes.list.len()
     }
 
     /// Returns the captured graph in the DOT language: kept nodes are grey, those of possible faults orange, those of
     /// certain ones red, and races dashed lines. That of the lifted graph is [`Graph::dot`].
     pub fn dot(&self) -> String {
-        dot::dot(self)
+        dot::dot(&self.0)
     }
 
     /// Builds the graph: with the same results as the captured one, where that has no race. Memory that nodes allocate
@@ -114,7 +110,7 @@ impl Lifted {
     /// Memory that is used before it is allocated, after it is freed, or that is not there; the errors of
     /// [`Builder::build`](crate::builder::Builder::build).
     pub fn graph(&self) -> Result<Graph<Args<'static>>> {
-        graph::graph(self)
+        graph::graph(&self.0)
     }
 }
 
@@ -122,7 +118,7 @@ impl fmt::Debug for Lifted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lifted")
             .field("nodes", &self.nodes())
-            .field("findings", &self.findings)
+            .field("findings", self.findings())
             .finish_non_exhaustive()
     }
 }

@@ -1,9 +1,10 @@
-//! Finds what nodes read of memory that nodes allocate, before anything has written it, and transfers whose bytes nothing
-//! reads.
+//! Finds what nodes read of memory that nodes allocate, before anything has written it, and transfers whose bytes
+//! nothing reads.
 
 use std::ops::Range;
 
-use super::analysis::{Analysed, NodeAccess};
+use super::accesses::NodeAccess;
+use super::analysis::Analysed;
 use super::findings::Finding;
 use super::memory::MemoryId;
 
@@ -119,7 +120,7 @@ impl Analysed {
     }
 }
 
-impl super::analysis::NodeUse {
+impl super::accesses::NodeUse {
     /// Returns true if the node uses an allocation.
     pub fn uses(&self, memory: MemoryId) -> bool {
         self.touched.contains(&memory) || self.accesses.iter().any(|access| access.memory == memory)
