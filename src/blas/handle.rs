@@ -224,7 +224,7 @@ impl Blas {
         let product = &product.computed(kinds.factors.summed());
         let alone = || {
             let fits = product.workspace_limit(operands.scratch_bytes);
-            self.own_kernels()?.run(stream, &fits, kinds, operands)
+            stream.relaxed(|| self.own_kernels())?.run(stream, &fits, kinds, operands)
         };
         let Some(cublas) = self.cublas_for(product) else { return alone() };
         let problem = Problem::new(product, kinds, operands.bias.is_some(), self.limit);
@@ -253,7 +253,7 @@ impl Blas {
         let factors = [product.alpha, product.beta];
         cublas.lt.run(stream.cu_stream(), factors, &problem, plan.unfinished, algorithm, operands)?;
         if plan.unfinished {
-            self.own_kernels()?.finish_stored(stream, product, kinds, operands)?;
+            stream.relaxed(|| self.own_kernels())?.finish_stored(stream, product, kinds, operands)?;
         }
         Ok(())
     }

@@ -367,3 +367,35 @@ fn races_with_kept_nodes_are_ordered_and_their_memory_is_not_replaced() {
     drop(exec);
     device.nothing_reported();
 }
+
+#[test]
+fn dead_addresses_among_the_parameters_of_kept_kernels_are_no_use() {
+    let device = untracked();
+    let (kernels, x) = (Kernels::new(&device.ctx), device.upload(&ramp(N)));
+    let (mut y, stream) = (device.zeros::<f32>(N), &device.stream);
+    let captured = Captured::of(stream, || {
+        let mut h = unsafe { stream.alloc::<f32>(N) }.expect("memory");
+        kernels.copy_to(stream, &x, &mut h, COUNT);
+        kernels.copy_to(stream, &h, &mut y, COUNT);
+        let dead = h.device_ptr(stream).0;
+        drop(h);
+        // Reads nothing at the address that it is given first.
+        let f = kernels.function("axpy");
+        let mut launch = stream.launch_builder(&f);
+        unsafe { launch.arg(&1.0_f32).arg(&dead).arg(&dead).arg(&0_u32).launch(threads(64)) }.expect("axpy");
+        let mut g = unsafe { stream.alloc::<f32>(N) }.expect("memory");
+        kernels.copy_to(stream, &y, &mut g, COUNT);
+        kernels.axpy(stream, 2.0, &g, &mut y, COUNT);
+        dead
+    })
+    .expect("it is captured");
+    let wanted: Vec<f32> = ramp(N).iter().map(|x| 3.0 * x).collect();
+    for texts in [&[PTX][..], &[]] {
+        let lifted = unsafe { cuweave::lift(&device.ctx, &captured, texts) }.expect("it is lifted");
+        assert_eq!(lifted.findings().faults().count(), 0, "{}", lifted.findings());
+        let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+        exec.launch(stream).expect("it launches");
+        assert_eq!(device.download(&y), wanted);
+    }
+    device.nothing_reported();
+}

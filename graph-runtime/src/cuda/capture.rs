@@ -45,22 +45,23 @@ pub fn between_captures<T>(work: impl FnOnce() -> T) -> Option<T> {
 
 /// Locked while values of other code are dropped.
 static DROPS: Mutex<()> = Mutex::new(());
-/// The time after which a capture and a drop no longer wait for each other.
-const MAX_WAIT: Duration = Duration::from_millis(200);
+/// The time after which a drop no longer waits for captures, and a capture no longer for drops.
+const MAX_WAIT_FOR_CAPTURES: Duration = Duration::from_secs(60);
+const MAX_WAIT_FOR_DROPS: Duration = Duration::from_secs(1);
 
 /// Returns the guard to hold during a capture of other code, once no value is being dropped.
 pub fn during_foreign_capture() -> RwLockReadGuard<'static, ()> {
     let guard = during_capture();
-    wait_for(|| !matches!(DROPS.try_lock(), Err(TryLockError::WouldBlock)));
+    wait_for(MAX_WAIT_FOR_DROPS, || !matches!(DROPS.try_lock(), Err(TryLockError::WouldBlock)));
     guard
 }
 
 /// Drops a value of other code. Memory of cudarc is freed in its stream, which must not capture then, so this waits for
-/// captures that are in progress, and captures that begin wait for it. Neither waits for long, since the drop or the
+/// captures that are in progress, and captures that begin wait for it. Neither waits for ever, since the drop or the
 /// capture may itself wait for the other thread.
 pub fn drop_outside_captures(value: impl Sized) {
     let mut drops = None;
-    wait_for(|| {
+    wait_for(MAX_WAIT_FOR_CAPTURES, || {
         let guard = DROPS.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = !matches!(CAPTURES.try_write(), Err(TryLockError::WouldBlock));
         drops = is_free.then_some(guard);
@@ -71,9 +72,9 @@ pub fn drop_outside_captures(value: impl Sized) {
 }
 
 /// Asks until the answer is true, or for the maximum time.
-fn wait_for(mut is_done: impl FnMut() -> bool) {
+fn wait_for(most: Duration, mut is_done: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while !is_done() && begun.elapsed() < MAX_WAIT {
+    while !is_done() && begun.elapsed() < most {
         std::thread::sleep(Duration::from_micros(50));
     }
 }

@@ -207,11 +207,14 @@ impl Driver {
         // SAFETY: the driver keeps the list with the node: keys with values, up to the end.
         unsafe {
             for at in [0, 2] {
-                let (key, value) = ((*params.extra.add(at)).addr(), *params.extra.add(at + 1));
+                let key = (*params.extra.add(at)).addr();
+                if key == END {
+                    break;
+                }
+                let value = *params.extra.add(at + 1);
                 match key {
                     POINTER => block = value.cast_const().cast(),
                     SIZE if !value.is_null() => bytes = *value.cast::<usize>(),
-                    END => break,
                     _ => return Ok(None),
                 }
             }

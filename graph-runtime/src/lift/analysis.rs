@@ -156,8 +156,7 @@ impl Analysed {
                 let mut words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
                 words.any(|word| addresses.contains(&word))
             }),
-            CapturedWork::Kept(name) => *name == "child graph",
-            _ => used.uses(memory),
+            _ => node.is_unknown() || used.uses(memory),
         });
         found.map(|(node, _)| node)
     }
@@ -210,10 +209,8 @@ impl NodeAnalysis<'_> {
         let values = kernel.parameters.iter().flat_map(|(_, values)| values);
         let words = values.flat_map(|value| value.chunks_exact(8));
         let words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
-        let mut touched: Vec<MemoryId> = words
-            .filter_map(|word| self.memory.known(self.nodes, at, word))
-            .filter(|&memory| self.memory.list[memory].nodes.is_some())
-            .collect();
+        let mut touched: Vec<MemoryId> =
+            words.filter_map(|word| self.memory.living(self.nodes, at, word)).collect();
         touched.sort_unstable();
         touched.dedup();
         NodeUse { kept: Some(reason.into()), touched, ..NodeUse::default() }
@@ -228,8 +225,7 @@ impl NodeAnalysis<'_> {
         for text in named {
             match text.difference(&kernel.name, sizes) {
                 Some(difference) => other = Some(difference),
-                None if found.iter().any(|known| known.source(&kernel.name) == text.source(&kernel.name)) => {
-                }
+                None if found.iter().any(|known| std::ptr::eq(*known, *text)) => {}
                 None => found.push(text),
             }
         }
@@ -272,7 +268,7 @@ impl NodeAnalysis<'_> {
                 text.kind(parameter, reads, writes)
             });
             // What may be an access of null is none, since it would fail.
-            if !(reads || writes) || nulls[parameter] && footprint.certain[0].is_empty() {
+            if !(reads || writes) || nulls[parameter] {
                 continue;
             }
             let pointer = <[u8; 8]>::try_from(value.as_slice()).map_or(0, u64::from_ne_bytes);
@@ -388,10 +384,6 @@ impl NodeAnalysis<'_> {
 
     fn copy(&mut self, at: usize, copy: &Memcpy) -> Result<NodeUse> {
         let (node, is_line) = (&self.nodes.list[at], copy.rows == 1 && copy.planes == 1);
-        if !self.driver.is_plain_copy(node.node)? {
-            let kept = Some("it copies between arrays or from an offset".to_owned());
-            return Ok(NodeUse { kept, ..NodeUse::default() });
-        }
         let mut used =
             NodeUse { kept: (!is_line).then(|| "it copies rows".to_owned()), ..NodeUse::default() };
         for ((end, pitch), writes) in [copy.from, copy.to].into_iter().zip(copy.pitches).zip([false, true]) {

@@ -120,6 +120,12 @@ impl Emitter<'_> {
                 entry.1 |= access.writes;
             }
         }
+        // A kept node may write what launches read.
+        let kept = analysed.uses.iter().filter(|used| used.kept.is_some());
+        for access in kept.flat_map(|used| &used.accesses).filter(|access| access.writes) {
+            let start = analysed.memory.list[access.memory].addresses.start;
+            used.entry(start).and_modify(|entry| entry.1 |= entry.0 == access.memory);
+        }
         let mut bound = Vec::new();
         for (address, (id, writes)) in used {
             let addresses = &analysed.memory.list[id].addresses;
@@ -177,16 +183,17 @@ impl Emitter<'_> {
         let Some(id) = analysed.memory.list.iter().position(|memory| own(&memory.nodes)) else {
             return Ok(());
         };
-        if bytes == 0 || !analysed.uses.iter().any(|used| used.uses(id)) {
+        let is_used = analysed.uses.iter().any(|used| used.uses(id));
+        let leaves = analysed.memory.list[id].nodes.is_some_and(|nodes| nodes.free.is_none());
+        if bytes == 0 || !(is_used || leaves) {
             return Ok(());
         }
-        let leaves = analysed.memory.list[id].nodes.is_some_and(|nodes| nodes.free.is_none());
         let handle = if self.lifted.placed[id] || leaves {
             let handle = self.builder.named(&format!("allocated{id}")).alloc::<u8>(bytes);
             if leaves {
                 self.builder.output(handle)?;
             }
-            if !self.lifted.placed[id] {
+            if !(self.lifted.placed[id] && is_used) {
                 self.builder.fill(handle.write(), 0_u8.to_argument())?;
                 self.written[id] = true;
             }

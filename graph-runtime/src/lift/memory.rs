@@ -121,17 +121,22 @@ impl MemoryMap {
     /// Returns the known allocation that contains an address while a node runs: of several that nodes allocate, one
     /// that lives then, or else the last one.
     pub fn known(&self, nodes: &Nodes, at: usize, address: u64) -> Option<MemoryId> {
-        let contain = self.of_nodes.iter().copied().filter(|&id| self.list[id].addresses.contains(&address));
-        let lives = |id: MemoryId| {
-            self.list[id].nodes.is_some_and(|of| {
-                nodes.is_before(of.alloc, at) && of.free.is_none_or(|free| !nodes.is_before(free, at))
-            })
-        };
-        let last = contain.clone().next_back();
-        let chosen = contain.rev().find(|&id| lives(id)).or(last);
-        chosen.or_else(|| {
+        let of_nodes = self.of_nodes.iter().copied();
+        let last = of_nodes.rev().find(|&id| self.list[id].addresses.contains(&address));
+        self.living(nodes, at, address).or(last).or_else(|| {
             let (_, &id) = self.starts.range(..=address).next_back()?;
             self.list[id].addresses.contains(&address).then_some(id)
+        })
+    }
+
+    /// Returns the allocation of a node that contains an address and lives while another node runs.
+    pub fn living(&self, nodes: &Nodes, at: usize, address: u64) -> Option<MemoryId> {
+        self.of_nodes.iter().copied().rev().find(|&id| {
+            let Memory { addresses, nodes: of } = &self.list[id];
+            addresses.contains(&address)
+                && of.is_some_and(|of| {
+                    nodes.is_before(of.alloc, at) && of.free.is_none_or(|free| !nodes.is_before(free, at))
+                })
         })
     }
 }

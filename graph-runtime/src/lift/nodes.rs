@@ -60,6 +60,9 @@ pub(super) struct CapturedKernel {
     pub special: Option<&'static str>,
 }
 
+/// The names of kept work whose memory is not known.
+const CHILD_GRAPH: &str = "child graph";
+const ARRAY_COPY: &str = "copy of an array, or with offsets";
 /// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`.
 const CARVEOUT: u32 = 9;
 
@@ -178,6 +181,7 @@ impl NodeReader {
         let driver = self.driver;
         Ok(match driver.captured_kind(node)? {
             CapturedKind::Kernel => CapturedWork::Kernel(Box::new(self.kernel(node)?)),
+            CapturedKind::Copy if !driver.is_plain_copy(node)? => CapturedWork::Kept(ARRAY_COPY),
             CapturedKind::Copy => CapturedWork::Copy(driver.copy_of(node)?),
             CapturedKind::Fill => CapturedWork::Fill(driver.fill_of(node)?),
             CapturedKind::Alloc => {
@@ -187,7 +191,7 @@ impl NodeReader {
             CapturedKind::Free => CapturedWork::Free { address: driver.freed_by(node)? },
             CapturedKind::Empty => CapturedWork::Empty,
             CapturedKind::Host => CapturedWork::Kept("host function"),
-            CapturedKind::Graph => CapturedWork::Kept("child graph"),
+            CapturedKind::Graph => CapturedWork::Kept(CHILD_GRAPH),
             CapturedKind::EventWait => CapturedWork::Kept("wait for an event"),
             CapturedKind::EventRecord => CapturedWork::Kept("record of an event"),
             CapturedKind::Conditional => {
@@ -259,11 +263,12 @@ impl CapturedFunction {
 }
 
 impl CapturedNode {
-    /// Returns true for a child graph, and for a kernel whose parameters cannot be read.
+    /// Returns true if the memory that it uses is not known: for a child graph, a copy of an array or with offsets, and a
+    /// kernel whose parameters cannot be read.
     pub fn is_unknown(&self) -> bool {
         match &self.work {
             CapturedWork::Kernel(kernel) => kernel.parameters.is_none(),
-            CapturedWork::Kept(name) => *name == "child graph",
+            CapturedWork::Kept(name) => [CHILD_GRAPH, ARRAY_COPY].contains(name),
             _ => false,
         }
     }

@@ -105,11 +105,6 @@ impl Text {
         })
     }
 
-    /// Returns the text of a kernel.
-    pub fn source(&self, kernel: &str) -> Option<&'static str> {
-        self.parsed.entry(kernel).map(|entry| self.parsed.source(entry.span))
-    }
-
     /// Returns a kernel for launches that pass null pointers for some parameters. `None` if the text has none of this
     /// name.
     pub fn kernel(&'static self, name: &str, nulls: &[bool]) -> Option<Arc<KernelText>> {
