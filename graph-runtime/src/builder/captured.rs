@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::LaunchConfig;
+use cudarc::driver::{CudaContext, LaunchConfig};
 use cuweave_core::ids::CallId;
 use cuweave_core::index::{Index, narrow};
 use cuweave_core::ir::{Access, Mode, StatementId};
@@ -49,6 +49,12 @@ pub(crate) fn node_place(number: usize) -> CallSite {
 }
 
 impl Builder<'_> {
+    /// Returns a builder for a captured graph.
+    pub(crate) fn for_captured(ctx: &Arc<CudaContext>) -> Self {
+        let place = CallSite { file: "a captured graph", line: 0, column: 0 };
+        Builder::made(vec![ctx.clone()], "captured", place)
+    }
+
     /// Adds a captured launch.
     pub(crate) fn captured_launch(&mut self, number: usize, launch: CapturedLaunch) -> Result<Statement> {
         let CapturedLaunch { kernel, shape, arguments, accesses, check } = launch;

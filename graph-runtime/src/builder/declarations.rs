@@ -80,7 +80,7 @@ impl<'a> Builder<'a> {
         builder
     }
 
-    fn made(contexts: Vec<Arc<CudaContext>>, name: &str, place: CallSite) -> Builder<'a> {
+    pub(super) fn made(contexts: Vec<Arc<CudaContext>>, name: &str, place: CallSite) -> Builder<'a> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Builder { contexts, program: Program::new(number, name, place), bound: Vec::new() }
     }

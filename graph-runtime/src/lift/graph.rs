@@ -47,7 +47,7 @@ pub(super) fn graph(lifted: &ReadGraph) -> Result<Graph<Args<'static>>> {
     let mut emitter = Emitter {
         successors,
         lifted,
-        builder: Builder::with_name(&lifted.ctx, "captured"),
+        builder: Builder::for_captured(&lifted.ctx),
         handles: BTreeMap::new(),
         statements: vec![None; lifted.analysed.nodes.list.len()],
         kernels: Vec::new(),
