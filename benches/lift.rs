@@ -45,7 +45,7 @@ impl Program {
         LaunchConfig { grid_dim: (self.n.div_ceil(256), 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }
     }
 
-    /// Enqueues rounds of a fork into branches and their join, in these streams in turn.
+    /// Enqueues rounds of a fork into branches and their join. Branches take the streams by turns.
     fn fork_join(&mut self, streams: &[Arc<CudaStream>], rounds: usize) -> Result<()> {
         let (fork, join, config) = (self.function("fork")?, self.function("join")?, self.config());
         let Program { x, temporaries, n, .. } = self;
@@ -85,7 +85,7 @@ impl Program {
     }
 }
 
-/// What a row captures.
+/// The work that a row captures.
 type Enqueue<'e> = &'e dyn Fn(&mut Program) -> Result<()>;
 
 fn main() -> Result<()> {

@@ -1,4 +1,4 @@
-//! What is kept as it was captured, memory of nodes, and parameters that are null or overlap.
+//! Nodes that are kept as they were captured, memory of nodes, and parameters that are null or overlap.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -134,8 +134,8 @@ pub struct CapturedKernelSetter<'e, 'a> {
 }
 
 impl<'a> Exec<'a> {
-    /// Returns a kernel of a [lifted](fn@crate::lift) graph: the one with this name that comes after `nth` others of the
-    /// name, in the order of the captured graph's nodes.
+    /// Returns a kernel of a [lifted](fn@crate::lift) graph: the one with this name that comes after `nth` others of
+    /// the name, in the order of the captured graph's nodes.
     ///
     /// # Errors
     ///
@@ -184,8 +184,8 @@ impl CapturedKernelSetter<'_, '_> {
     ///
     /// # Errors
     ///
-    /// No such parameter, a pointer, or one of another size; [`Error::BuildAgain`] if the launch may access other bytes;
-    /// a failure of the driver. The exec is unchanged.
+    /// No such parameter, a pointer, or one of another size; [`Error::BuildAgain`] if the launch may access other
+    /// bytes; a failure of the driver. The exec is unchanged.
     pub fn set(&mut self, parameter: usize, value: impl ParameterValue) -> Result<()> {
         let (args, value) = (&self.exec.core.args, value.to_bytes());
         let id = StatementId::new(self.statement.index);

@@ -379,7 +379,7 @@ pub(crate) struct CapturedIndex {
     /// The arguments that are bound to memory, in the order of their addresses, each with a kept node that may use it:
     /// its number and its name.
     pub memory: Vec<(super::handle::Handle, Option<(usize, String)>)>,
-    /// What a setter of values compares.
+    /// The check that a setter of values makes.
     pub texts: BTreeMap<StatementId, Arc<dyn ValueCheck>>,
 }
 

@@ -8,14 +8,12 @@
 //! all updates took effect, also to other dimensions, but a kernel in clusters of 2 blocks takes up to twice as long
 //! after one in larger clusters (benches/results/h200-2026-11-29/README.md).
 
-use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::capture::CallNodes;
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_SUPPORTED, Outcome};
 use super::handles::{Context, Function, Node, RawExec, RawGraph};
-use super::params::KernelParams;
 
 /// The attributes of kernel nodes but the cluster dimension: access policy window, cooperative, cluster scheduling
 /// policy, priority, map of memory synchronisation domains, memory synchronisation domain, preferred cluster dimension,
@@ -139,17 +137,7 @@ impl Driver {
 
     /// Returns the function of a kernel node, and its context, if the node tells it.
     pub fn function_and_context_of(&self, node: Node) -> Outcome<(Function, Option<Context>)> {
-        let mut params = KernelParams {
-            function: Function::NONE,
-            grid: [0; 3],
-            block: [0; 3],
-            shared: 0,
-            values: null_mut(),
-            extra: null_mut(),
-            kernel: 0,
-            context: 0,
-        };
-        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        let mut params = self.kernel_params_of(node)?;
         if params.function == Function::NONE {
             call!(self, cuKernelGetFunction(&mut params.function, params.kernel))?;
         }

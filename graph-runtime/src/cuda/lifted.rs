@@ -6,7 +6,7 @@ use std::ptr::{null, null_mut};
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_FOUND, NOT_SUPPORTED, Outcome};
 use super::handles::{Context, Event, Function, Node, RawGraph, RawModule, Stream};
-use super::params::{CopyEnd, HostParams, KernelParams, Memcpy, RawCopyEnd, Word};
+use super::params::{CopyEnd, HostParams, Memcpy, RawCopyEnd, Word};
 
 /// The kinds of the nodes of a graph, by their `CUgraphNodeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,17 +165,7 @@ impl Driver {
 
     /// Adds a kernel node with the configuration and the parameters of another one, but without its attributes.
     pub fn add_plain_kernel(&self, graph: RawGraph, function: Function, node: Node) -> Outcome<Node> {
-        let mut params = KernelParams {
-            function: Function::NONE,
-            grid: [0; 3],
-            block: [0; 3],
-            shared: 0,
-            values: null_mut(),
-            extra: null_mut(),
-            kernel: 0,
-            context: 0,
-        };
-        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        let mut params = self.kernel_params_of(node)?;
         params.function = function;
         let mut added = Node::NONE;
         call!(self, cuGraphAddKernelNode(&mut added, graph, null(), 0, &params))?;
@@ -185,17 +175,7 @@ impl Driver {
     /// Returns the parameters of a kernel node that were given as one block of bytes, by their offsets and sizes in it.
     /// `None` if they were not, or if the block is shorter.
     pub fn packed_parameters(&self, node: Node, layout: &[(u64, u64)]) -> Outcome<Option<KernelValues>> {
-        let mut params = KernelParams {
-            function: Function::NONE,
-            grid: [0; 3],
-            block: [0; 3],
-            shared: 0,
-            values: null_mut(),
-            extra: null_mut(),
-            kernel: 0,
-            context: 0,
-        };
-        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        let params = self.kernel_params_of(node)?;
         if params.extra.is_null() {
             return Ok(None);
         }
@@ -252,17 +232,7 @@ impl Driver {
         values: Option<&KernelValues>,
         moved: &dyn Fn(u64) -> u64,
     ) -> Outcome<Node> {
-        let mut params = KernelParams {
-            function: Function::NONE,
-            grid: [0; 3],
-            block: [0; 3],
-            shared: 0,
-            values: null_mut(),
-            extra: null_mut(),
-            kernel: 0,
-            context: 0,
-        };
-        call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
+        let mut params = self.kernel_params_of(node)?;
         let mut words: Vec<Vec<Word>> =
             values.into_iter().flatten().map(|value| words(value, moved)).collect();
         let mut pointers: Vec<*mut std::ffi::c_void> =

@@ -22,8 +22,9 @@ pub struct KernelNode {
 }
 
 impl Driver {
-    /// Returns a kernel node. `sizes` has the sizes of its parameters, in bytes.
-    pub fn kernel_of(&self, node: Node, sizes: &[u32]) -> Outcome<KernelNode> {
+    /// Returns the parameters of a kernel node as the driver has them. Their pointers are valid as long as the node is
+    /// unchanged.
+    pub(super) fn kernel_params_of(&self, node: Node) -> Outcome<KernelParams> {
         let mut params = KernelParams {
             function: Function::NONE,
             grid: [0; 3],
@@ -35,7 +36,12 @@ impl Driver {
             context: 0,
         };
         call!(self, cuGraphKernelNodeGetParams(node, &mut params))?;
-        let KernelParams { function, grid, block, shared, values, .. } = params;
+        Ok(params)
+    }
+
+    /// Returns a kernel node. `sizes` has the sizes of its parameters, in bytes.
+    pub fn kernel_of(&self, node: Node, sizes: &[u32]) -> Outcome<KernelNode> {
+        let KernelParams { function, grid, block, shared, values, .. } = self.kernel_params_of(node)?;
         let mut parameters = Vec::new();
         for (at, &bytes) in sizes.iter().enumerate().filter(|_| !values.is_null()) {
             // SAFETY: the node was added with a value for each of these parameters, of at least these sizes.

@@ -14,8 +14,8 @@ pub enum LiftFault {
     /// The capture could not be ended.
     #[error(
         "the capture was broken: {why}\n  = help: run the closure once before the capture, so that libraries are \
-        loaded; join the streams that it forks; without event tracking (`ctx.disable_event_tracking()`) cudarc's buffers wait \
-        for no event from before the capture"
+        loaded; join the streams that it forks; without event tracking (`ctx.disable_event_tracking()`) cudarc's buffers \
+        wait for no event from before the capture"
     )]
     #[non_exhaustive]
     Capture {
@@ -44,7 +44,7 @@ pub enum LiftFault {
     OtherKernel {
         /// The kernel.
         kernel: String,
-        /// What differs.
+        /// The difference.
         difference: String,
     },
     /// A conditional node, whose parameters cannot be read.

@@ -8,10 +8,11 @@ use cuweave_ptx::coverage::{Region, regions_are_disjoint};
 
 use crate::kernels::Kernel;
 
+use super::footprints::LaunchFootprint;
 use super::memory::MemoryId;
 use super::texts::KernelText;
 
-/// What is known of a node.
+/// The accesses of a node, and how it is lifted.
 #[derive(Default)]
 pub(super) struct NodeUse {
     pub accesses: Vec<NodeAccess>,
@@ -27,6 +28,7 @@ pub(super) struct NodeUse {
 pub(super) struct LiftedKernel {
     pub text: Arc<KernelText>,
     pub kernel: &'static Kernel,
+    pub footprint: Arc<LaunchFootprint>,
 }
 
 /// An access of a node.

@@ -94,8 +94,7 @@ impl Analysed {
             if found.get(&(one, other)).is_some_and(Finding::is_proved) {
                 continue;
             }
-            let is_kernel = |&node: &usize| self.uses[node].launch.is_some();
-            for node in [other, one].into_iter().filter(is_kernel).take(1).collect::<Vec<_>>() {
+            if let Some(node) = [other, one].into_iter().find(|&node| self.uses[node].launch.is_some()) {
                 self.uses[node].launch = None;
                 self.uses[node].kept =
                     Some("it may access what an unordered node does, as far as is known".to_owned());
@@ -151,11 +150,9 @@ impl Analysed {
         let addresses = &self.memory.list[memory].addresses;
         let mut kept = self.nodes.list.iter().zip(&self.uses).filter(|(_, used)| used.kept.is_some());
         let found = kept.find(|(node, used)| match &node.work {
-            CapturedWork::Kernel(kernel) => kernel.parameters.as_ref().is_none_or(|(_, values)| {
-                let words = values.iter().flat_map(|value| value.chunks_exact(8));
-                let mut words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
-                words.any(|word| addresses.contains(&word))
-            }),
+            CapturedWork::Kernel(kernel) => {
+                kernel.parameters.is_none() || kernel.words().any(|word| addresses.contains(&word))
+            }
             _ => node.is_unknown() || used.uses(memory),
         });
         found.map(|(node, _)| node)
@@ -206,11 +203,8 @@ impl NodeAnalysis<'_> {
 
     /// Returns a kernel that is kept, with the memory of other nodes whose addresses it is given.
     fn kept(&self, at: usize, kernel: &CapturedKernel, reason: impl Into<String>) -> NodeUse {
-        let values = kernel.parameters.iter().flat_map(|(_, values)| values);
-        let words = values.flat_map(|value| value.chunks_exact(8));
-        let words = words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)));
         let mut touched: Vec<MemoryId> =
-            words.filter_map(|word| self.memory.living(self.nodes, at, word)).collect();
+            kernel.words().filter_map(|word| self.memory.living(self.nodes, at, word)).collect();
         touched.sort_unstable();
         touched.dedup();
         NodeUse { kept: Some(reason.into()), touched, ..NodeUse::default() }
@@ -251,12 +245,12 @@ impl NodeAnalysis<'_> {
         if let Some(reason) = text.opaque.as_deref().or(kernel.special) {
             return Ok(self.kept(at, kernel, reason));
         }
-        let footprints = self.footprints.of(&text, kernel, values);
+        let launch_footprint = self.footprints.of(&text, kernel, values);
         let mut kinds = Vec::with_capacity(values.len());
         let (mut accesses, mut reason): (Vec<NodeAccess>, _) = (Vec::new(), None);
-        let mut footprints = footprints.pointers.iter();
+        let mut footprints = launch_footprint.pointers.iter();
         for (parameter, value) in values.iter().enumerate() {
-            let footprint = footprints.next_if_pointer(text.parameters[parameter].is_pointer);
+            let footprint = if text.parameters[parameter].is_pointer { footprints.next() } else { None };
             let Some(footprint) = footprint else {
                 kinds.push(ParameterKind::Value);
                 continue;
@@ -290,7 +284,7 @@ impl NodeAnalysis<'_> {
         match reason {
             Some(reason) => Ok(NodeUse { accesses, ..self.kept(at, kernel, reason) }),
             None => {
-                let launch = Some(LiftedKernel { text, kernel: kernel_of });
+                let launch = Some(LiftedKernel { text, kernel: kernel_of, footprint: launch_footprint });
                 Ok(NodeUse { accesses, launch, ..NodeUse::default() })
             }
         }
@@ -470,17 +464,5 @@ impl NodeAnalysis<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// An iterator over the footprints of pointers, beside one over all parameters.
-trait NextIfPointer<'f> {
-    /// Returns the next footprint if the parameter is a pointer.
-    fn next_if_pointer(&mut self, is_pointer: bool) -> Option<&'f Footprint>;
-}
-
-impl<'f> NextIfPointer<'f> for std::slice::Iter<'f, Footprint> {
-    fn next_if_pointer(&mut self, is_pointer: bool) -> Option<&'f Footprint> {
-        if is_pointer { self.next() } else { None }
     }
 }

@@ -25,8 +25,8 @@ use crate::error::{Error, LiftFault, Result};
 /// - Call the closure once without a capture: libraries load modules and allocate workspaces at first use, which a
 ///   capture does not allow.
 /// - cudarc waits for the events of its buffers if a context has several streams, and a capture cannot wait for an
-///   event that was recorded outside of it. Allocate the buffers after `unsafe { ctx.disable_event_tracking() }`, or use one
-///   stream for all.
+///   event that was recorded outside of it. Allocate the buffers after `unsafe { ctx.disable_event_tracking() }`, or use
+///   one stream for all.
 /// - A guard of a borrowed buffer (`SyncOnDrop`) records an event when it is dropped: drop it before the closure ends.
 /// - A fork by events (`other.wait(&stream.record_event(None)?)`) must be joined again in the closure.
 pub struct Captured<R = ()> {
@@ -40,7 +40,7 @@ pub(crate) struct CapturedGraph {
     pub graph: RawGraph,
     /// The context of an owned graph. `None` for a graph that others destroy.
     owner: Option<Arc<CudaContext>>,
-    /// What lives as long as the graph.
+    /// Values that live as long as the graph.
     kept: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What [`lift`](fn@crate::lift) finds in a captured graph.
+//! The findings of [`lift`](fn@crate::lift) in a captured graph.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use super::nodes::CapturedNode;
 /// The maximum number of nodes that a line names.
 const MAX_NODES: usize = 8;
 
-/// What is wrong with a captured graph, or may be, and what is not known of it. Printed, one line each; nodes that are
-/// kept for one reason share a line.
+/// The faults of a captured graph, proved and possible, and the nodes that are kept. Printed, one line each; nodes that
+/// are kept for one reason share a line.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub(super) list: Vec<Finding>,

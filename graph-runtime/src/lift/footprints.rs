@@ -1,7 +1,7 @@
 //! The bytes that a captured launch accesses through each pointer, for its own grid and values.
 
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use cuweave_ptx::coverage::{AccessSites, Extent, LaunchInputs, RangedInputs, Region, Verdict};
 
@@ -24,11 +24,11 @@ pub(super) struct Footprint {
     pub certainly_reads: bool,
     /// Offsets of bytes that are certainly accessed, and of bytes that are certainly written.
     pub certain: [Vec<i128>; 2],
-    /// What is read and what is written.
+    /// The bytes that are read, and those that are written.
     pub regions: [Region; 2],
 }
 
-/// What a launch accesses.
+/// The bytes that a launch accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LaunchFootprint {
     /// For each pointer.
@@ -50,7 +50,7 @@ pub(super) enum Reach {
 /// The footprints of launches, by all that they depend on.
 #[derive(Default)]
 pub(super) struct Footprints {
-    known: HashMap<Vec<u64>, Rc<LaunchFootprint>>,
+    known: HashMap<Vec<u64>, Arc<LaunchFootprint>>,
 }
 
 impl Footprints {
@@ -60,7 +60,7 @@ impl Footprints {
         text: &KernelText,
         kernel: &CapturedKernel,
         values: &[Vec<u8>],
-    ) -> Rc<LaunchFootprint> {
+    ) -> Arc<LaunchFootprint> {
         let mut key = vec![cuweave_core::index::wide(std::ptr::from_ref(text).addr())];
         key.extend(kernel.launch.grid.iter().chain(&kernel.launch.block).map(|&count| u64::from(count)));
         for parameter in text.accesses.scalars() {
@@ -68,7 +68,7 @@ impl Footprints {
             key.extend([u64::from(value.is_some()), value.unwrap_or(0)]);
         }
         let made = self.known.entry(key);
-        made.or_insert_with(|| Rc::new(footprints(text, kernel.launch.grid, kernel.launch.block, values)))
+        made.or_insert_with(|| Arc::new(footprints(text, kernel.launch.grid, kernel.launch.block, values)))
             .clone()
     }
 }

@@ -86,7 +86,7 @@ struct Emitter<'l> {
 struct SameAccesses {
     text: Arc<KernelText>,
     shape: LaunchShape,
-    footprint: LaunchFootprint,
+    footprint: Arc<LaunchFootprint>,
 }
 
 impl fmt::Debug for SameAccesses {
@@ -102,7 +102,7 @@ impl ValueCheck for SameAccesses {
     }
 
     fn accesses_the_same(&self, values: &[Vec<u8>]) -> bool {
-        footprints(&self.text, self.shape.grid, self.shape.block, values) == self.footprint
+        footprints(&self.text, self.shape.grid, self.shape.block, values) == *self.footprint
     }
 }
 
@@ -227,7 +227,7 @@ impl Emitter<'_> {
         node: &CapturedNode,
         used: &NodeUse,
         kernel: &CapturedKernel,
-        LiftedKernel { text, kernel: declared }: &LiftedKernel,
+        LiftedKernel { text, kernel: declared, footprint }: &LiftedKernel,
     ) -> Result<Statement> {
         let values = kernel.parameters.as_ref().map_or_else(Vec::new, |(_, values)| values.clone());
         let mode = |kind: ParamKind| match kind {
@@ -246,8 +246,7 @@ impl Emitter<'_> {
             block: kernel.launch.block,
             shared: kernel.launch.shared,
         };
-        let footprint = footprints(text, shape.grid, shape.block, &values);
-        let check = SameAccesses { text: text.clone(), shape, footprint };
+        let check = SameAccesses { text: text.clone(), shape, footprint: footprint.clone() };
         let arguments = CapturedArguments { values, extents };
         let launch = CapturedLaunch { kernel: declared, shape, arguments, accesses, check: Arc::new(check) };
         self.builder.captured_launch(node.number, launch)

@@ -60,6 +60,15 @@ pub(super) struct CapturedKernel {
     pub special: Option<&'static str>,
 }
 
+impl CapturedKernel {
+    /// Returns each 8 bytes of the parameters, which may be an address. Nothing if the driver cannot tell them.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        let values = self.parameters.iter().flat_map(|(_, values)| values);
+        let words = values.flat_map(|value| value.chunks_exact(8));
+        words.filter_map(|word| Some(u64::from_ne_bytes(word.try_into().ok()?)))
+    }
+}
+
 /// The names of kept work whose memory is not known.
 const CHILD_GRAPH: &str = "child graph";
 const ARRAY_COPY: &str = "copy of an array, or with offsets";
@@ -156,7 +165,7 @@ fn reachable(list: &[CapturedNode]) -> Vec<Vec<u64>> {
     before
 }
 
-/// What the driver knows of a function.
+/// The attributes of a function.
 struct CapturedFunction {
     name: String,
     module: RawModule,
@@ -263,8 +272,8 @@ impl CapturedFunction {
 }
 
 impl CapturedNode {
-    /// Returns true if the memory that it uses is not known: for a child graph, a copy of an array or with offsets, and a
-    /// kernel whose parameters cannot be read.
+    /// Returns true if the memory that it uses is not known: for a child graph, a copy of an array or with offsets, and
+    /// a kernel whose parameters cannot be read.
     pub fn is_unknown(&self) -> bool {
         match &self.work {
             CapturedWork::Kernel(kernel) => kernel.parameters.is_none(),
