@@ -1,5 +1,5 @@
-//! 300 random programs with one to three sizes. Each runs with 20 values of the sizes, in every form, and must leave
-//! the bytes that a graph for these values alone leaves.
+//! 300 random programs with one to three sizes. Each runs with each of 20 values of the sizes in every form, and must
+//! leave the bytes that a graph for these values alone leaves.
 
 use cuweave::builder::{Builder, Exec, Launches, Memory};
 use cuweave::error::SetterFault;
@@ -88,9 +88,9 @@ impl<'a> Moving<'a> {
     }
 
     /// Sets the sizes, one after another or all at once with the other scalar.
-    fn set(&mut self, values: &[u32], random: &mut Random) -> cuweave::Result<()> {
+    fn set(&mut self, values: &[u32], by: u32, random: &mut Random) -> cuweave::Result<()> {
         let Moving { exec, scalars, .. } = self;
-        if random.one_in(3) {
+        if by == self.by && random.one_in(3) {
             let first = random.below(values.len());
             for turn in 0..values.len() {
                 let at = (first + turn) % values.len();
@@ -99,7 +99,6 @@ impl<'a> Moving<'a> {
             }
             return Ok(());
         }
-        let by = if random.one_in(2) { random.below(50_u32) } else { self.by };
         exec.edit(|edit| {
             if by != self.by {
                 edit.set_scalar(&scalars.by, by)?;
@@ -112,11 +111,17 @@ impl<'a> Moving<'a> {
 }
 
 /// Launches a graph for these values alone, as it is written.
-fn fixed(device: &Device, program: &Program, moving: &Moving<'_>, buffers: &Buffers) -> cuweave::Result<()> {
+fn fixed(
+    device: &Device,
+    program: &Program,
+    values: &[u32],
+    by: u32,
+    buffers: &Buffers,
+) -> cuweave::Result<()> {
     let mut b = Builder::with_name(&device.ctx, "fixed");
     b.launches(Launches::AsWritten);
-    let scalars = scalars(&mut b, program, &moving.values, moving.by, true);
-    statements(&mut b, program, &scalars, buffers, Some(&moving.values))?;
+    let scalars = scalars(&mut b, program, values, by, true);
+    statements(&mut b, program, &scalars, buffers, Some(values))?;
     b.build()?.instantiate()?.launch(&device.stream).map(drop)
 }
 
@@ -131,13 +136,22 @@ impl Buffers {
         Buffers { all, own: (0..2 * program.branches.len() + 1).map(|_| buffer()).collect() }
     }
 
+    fn list(&self) -> impl Iterator<Item = &Buffer<u32>> {
+        std::iter::once(&self.all).chain(&self.own)
+    }
+
     fn contents(&self, device: &Device) -> Vec<Vec<u32>> {
-        let all = std::iter::once(&self.all).chain(&self.own);
-        all.map(|buffer| buffer.to_host(&device.stream).expect("it is read")).collect()
+        self.list().map(|buffer| buffer.to_host(&device.stream).expect("it is read")).collect()
+    }
+
+    fn replace(&self, device: &Device, contents: &[Vec<u32>]) {
+        for (buffer, contents) in self.list().zip(contents) {
+            buffer.copy_from_host(&device.stream, contents).expect("it is written");
+        }
     }
 }
 
-/// Runs a program in all forms.
+/// Runs a program with all values in all forms.
 fn run(device: &Device, seed: u64, seen: &mut Seen) {
     let program = Program::random(seed);
     let mut random = Random::new(seed ^ 0x7a11);
@@ -153,35 +167,48 @@ fn run(device: &Device, seed: u64, seen: &mut Seen) {
                 .unwrap_or_else(|error| panic!("program {seed}, {form:?}: {error}\n{program:?}"))
         })
         .collect();
-    let mut before = of_sizes.contents(device);
+    let mut before = of_values.contents(device);
     for (at, values) in values.iter().enumerate() {
-        let form = at % FORMS.len();
-        let moving = &mut execs[form];
-        let what = format!("program {seed}, {:?}, {:?} to {values:?}", FORMS[form], moving.values);
-        device.schedule((seed + at as u64) % 5);
-        if at >= FORMS.len() {
-            match moving.set(values, &mut random) {
-                Ok(()) => {}
-                Err(Error::BuildAgain { reason: SetterFault::Merged { .. }, .. }) => seen.again += 1,
+        let by = if random.one_in(2) { random.below(50_u32) } else { 1 };
+        let failed = |error| -> () { panic!("program {seed}, {values:?} alone: {error}\n{program:?}") };
+        fixed(device, &program, values, by, &of_values).unwrap_or_else(failed);
+        let after = of_values.contents(device);
+        for (moving, form) in execs.iter_mut().zip(FORMS) {
+            let what = format!("program {seed}, {form:?}, {:?} to {values:?}", moving.values);
+            device.schedule((seed + at as u64) % 5);
+            let refused = match moving.set(values, by, &mut random) {
+                Ok(()) => false,
+                Err(Error::BuildAgain { reason: SetterFault::Merged { .. }, .. }) => true,
                 Err(error) => panic!("{what}: {error}\n{program:?}"),
+            };
+            // An exec that refuses values keeps the old ones.
+            let expected = match refused {
+                false => after.clone(),
+                true => {
+                    of_values.replace(device, &before);
+                    fixed(device, &program, &moving.values, moving.by, &of_values).unwrap_or_else(failed);
+                    of_values.contents(device)
+                }
+            };
+            of_sizes.replace(device, &before);
+            moving.exec.launch(&device.stream).unwrap_or_else(|error| panic!("{what}: {error}\n{program:?}"));
+            let sized = of_sizes.contents(device);
+            if sized != expected {
+                let differ = sized.iter().zip(&expected).enumerate().filter(|(_, (one, other))| one != other);
+                let at =
+                    differ.map(|(at, (one, other))| (at, one.iter().zip(other).position(|(a, b)| a != b)));
+                let at: Vec<_> = at.collect();
+                panic!("{what}: other bytes at {at:?}\n{}\n{program:?}", moving.exec.report());
             }
+            cuweave_check::check(&moving.exec.certificate())
+                .unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
+            seen.launches += 1;
+            seen.again += usize::from(refused);
+            seen.changed += usize::from(sized != before);
+            seen.empty += usize::from(moving.values.contains(&0));
         }
-        moving.exec.launch(&device.stream).unwrap_or_else(|error| panic!("{what}: {error}\n{program:?}"));
-        fixed(device, &program, moving, &of_values)
-            .unwrap_or_else(|error| panic!("{what}, fixed: {error}\n{program:?}"));
-        let (sized, alone) = (of_sizes.contents(device), of_values.contents(device));
-        if sized != alone {
-            let differ = sized.iter().zip(&alone).enumerate().filter(|(_, (one, other))| one != other);
-            let at = differ.map(|(at, (one, other))| (at, one.iter().zip(other).position(|(a, b)| a != b)));
-            let at: Vec<_> = at.collect();
-            panic!("{what}: other bytes at {at:?}\n{}\n{program:?}", moving.exec.report());
-        }
-        cuweave_check::check(&moving.exec.certificate())
-            .unwrap_or_else(|refusal| panic!("{what}: {refusal}"));
-        seen.launches += 1;
-        seen.changed += usize::from(sized != before);
-        before = sized;
-        seen.empty += usize::from(moving.values.contains(&0));
+        of_values.replace(device, &after);
+        before = after;
     }
 }
 
@@ -195,8 +222,9 @@ fn one_exec_means_the_graphs_of_all_values_in_every_form() {
     }
     device.nothing_reported();
     println!("{programs} programs: {seen:?}");
-    assert_eq!(seen.launches, programs * VALUES);
-    assert!(seen.changed > 16 * programs && seen.empty > programs && seen.again <= programs / 50);
+    let count = programs * VALUES * FORMS.len();
+    assert_eq!(seen.launches, count);
+    assert!(seen.changed > count / 5 * 4 && seen.empty > count / 20 && seen.again <= count / 500);
     // Of five execs of each program, two may be batched, three overlapped, two fused, and one stacked. How many are
     // depends on the device.
     let few = device.scaled(1, 20);
