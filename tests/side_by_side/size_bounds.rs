@@ -159,3 +159,71 @@ fn a_scalar_that_fits_only_some_sizes_builds() -> Result<()> {
     }
     Ok(())
 }
+
+/// At least 4 elements, since the first 4 have a meaning of their own.
+#[cuweave::graph]
+fn from_four(
+    #[at_least(4)]
+    #[at_most(1000)]
+    k: u32,
+    y: &mut [f32; k],
+) {
+    scale[per_item(4)](&mut y[..4], 2.0, 4);
+    scale[per_item(k)](&mut y, 3.0, k);
+}
+
+#[cuweave::graph]
+fn halves(#[at_most(1000)] n: u32, y: &mut [f32; n]) {
+    from_four(n.div_ceil(2), &mut y[..n.div_ceil(2)]);
+}
+
+#[cuweave::graph]
+fn halves_from_seven(
+    #[at_least(7)]
+    #[at_most(1000)]
+    n: u32,
+    y: &mut [f32; n],
+) {
+    from_four(n.div_ceil(2), &mut y[..n.div_ceil(2)]);
+}
+
+/// The length passed is below 4 for some values between the ends, which no build looks at.
+#[cuweave::graph]
+fn remainder(
+    #[at_least(4)]
+    #[at_most(15)]
+    n: u32,
+    y: &mut [f32; n],
+) {
+    valued(n % 8, &mut y);
+}
+
+#[cuweave::graph]
+fn valued(
+    #[at_least(4)]
+    #[at_most(7)]
+    k: u32,
+    y: &mut [f32; 4],
+) {
+    scale[(1, 64)](&mut y, k as f32, 4);
+}
+
+#[test]
+fn limits_of_called_functions_hold_for_all_values() -> Result<()> {
+    let device = device();
+    let y = Buffer::from_host(&device.stream, &ramp(1000))?;
+    let error = halves(&device.ctx, 1000, &y).map(drop).expect_err("1 element at the least");
+    println!("{error}");
+    assert!(matches!(error, Error::SmallestSizes(..)), "{error}");
+    assert!(error.to_string().contains("`#[at_least(4)]`"), "{error}");
+    let mut exec = halves_from_seven(&device.ctx, 7, &y)?.instantiate()?;
+    exec.launch(&device.stream)?;
+    assert_eq!(y.to_host(&device.stream)?[..5], [0.0, 6.0, 12.0, 18.0, 4.0]);
+    let mut exec = remainder(&device.ctx, 12, &y)?.instantiate()?;
+    let error = exec.set_n(9).expect_err("9 % 8 is 1");
+    assert!(matches!(error, Error::AtLeast { least: 4, value: 1, .. }), "{error}");
+    exec.set_n(15)?;
+    exec.launch(&device.stream)?;
+    assert_eq!(y.to_host(&device.stream)?[1], 42.0);
+    Ok(())
+}

@@ -27,8 +27,8 @@ pub(crate) use arguments::aliases::{Alias, Aliases, check_mappings};
 pub(crate) use arguments::answers::BodyEvaluator;
 pub use arguments::body::{Body, Rises, Sets, Takes};
 pub(crate) use arguments::checks::{
-    apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
-    check_pinned_launches,
+    apply_hints, check_host_statements, check_limits, check_moved_ranges, check_new_overlap, check_operands,
+    check_overlap, check_pinned_launches, limited_frames,
 };
 pub(crate) use arguments::devices::{
     Contexts, Peers, check_allocated, check_devices, check_same_devices, memory_device,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
 
-use crate::build::{Body, LinearBounds};
+use crate::build::{Body, LinearBounds, limited_frames};
 use crate::error::{PlanFault, Result};
 use crate::token::Token;
 
@@ -158,7 +158,8 @@ impl Core {
         let is_moved = !effects.is_empty();
         let linear =
             is_moved.then(|| LinearBounds::new(&effects, scalars, body, &self.definition, &self.built));
-        self.edits.push(PreparedEdit { scalars: scalars.to_vec(), effects, linear: linear.flatten() });
+        let (linear, limited) = (linear.flatten(), limited_frames(flat));
+        self.edits.push(PreparedEdit { scalars: scalars.to_vec(), effects, limited, linear });
         self.edits.len() - 1
     }
 }

@@ -19,9 +19,9 @@ use cuweave_core::table::{Scalar, Setting, Table};
 use crate::bind::{HintVisitor, Operand, Operands, Owners, RangedHint, Visitor};
 use crate::build::{
     Aliases, Body, BodyEvaluator, BuiltGraph, Contexts, Definition, EmptyAtZero, Peers, PlanOptions,
-    SizeSample, apply_hints, apply_hook, check_devices, check_host_statements, check_mappings,
+    SizeSample, apply_hints, apply_hook, check_devices, check_host_statements, check_limits, check_mappings,
     check_moved_ranges, check_operands, check_overlap, check_pinned_launches, check_recursion, flattened,
-    plan, ranged_launches, sized_launches,
+    limited_frames, plan, ranged_launches, sized_launches,
 };
 use crate::context;
 use crate::cuda::{self, Context, Driver};
@@ -415,6 +415,8 @@ impl SizeEvaluator<'_> {
             program.statements[**id].kind == StatementKind::Launch(()) && !others.contains(id)
         };
         let launches: Vec<StatementId> = effects.evaluated.iter().filter(is_launch).copied().collect();
+        let mut limited = limited_frames(flat);
+        limited.retain(|&frame| others.iter().all(|&statement| flat.instances[statement].frame != frame));
         let least: Vec<u64> = sizes.iter().map(|size| size.least.max(1)).collect();
         args.give_sizes(sizes, &least)?;
         let checked = args.with_body(&mut |body| {
@@ -423,6 +425,7 @@ impl SizeEvaluator<'_> {
                 Err(_) if !moving.is_empty() => return Ok(()),
                 Err(error) => return Err(error),
             };
+            check_limits(flat, body, &limited)?;
             check_moved_ranges(&effects, flat, &dims, &empty.buffers)?;
             let (empty, count) = (&empty.statements, launches.len());
             let mut evaluation = Evaluation::new(program, &dims, limits, modules, empty, count, Vec::new());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cuweave_core::expand::FrameId;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::settable_bounds::SetterEffects;
 
@@ -12,6 +13,8 @@ pub(crate) struct PreparedEdit {
     /// The scalars, ascending.
     pub scalars: Vec<ScalarId>,
     pub effects: Arc<SetterEffects>,
+    /// The called functions with limits on their arguments.
+    pub limited: Vec<FrameId>,
     /// The fast path. `None` if there is none.
     pub linear: Option<LinearBounds>,
 }

@@ -18,8 +18,8 @@ use crate::bind::{Bound, HandedOutputs, Operand, Output, OutputDescription, Prol
 use crate::build::annotate;
 use crate::build::{
     Aliases, Body, BodyEvaluator, Definition, apply_hints, check_allocated, check_host_statements,
-    check_member, check_moved_ranges, check_new_overlap, check_operands, check_pinned_launches, check_ranged,
-    check_same_devices,
+    check_limits, check_member, check_moved_ranges, check_new_overlap, check_operands, check_pinned_launches,
+    check_ranged, check_same_devices,
 };
 use crate::context;
 use crate::error::{
@@ -140,6 +140,7 @@ impl Core {
         let edit = self.prepare(scalars, body);
         let effects = self.edits[edit].effects.clone();
         let SetterEffects { evaluated, follow, buffers, .. } = &*effects;
+        check_limits(&self.definition.flat, body, &self.edits[edit].limited)?;
         self.move_bounds(body, edit, &effects, shift)?;
         let hints = self.moved_hints(hints, buffers)?;
         let (records, unproved) = self.evaluate(body, evaluated)?;
