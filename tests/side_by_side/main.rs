@@ -47,6 +47,7 @@ mod rounded;
 mod runtime_load;
 mod size_bounds;
 mod size_forms;
+mod size_records;
 mod size_reports;
 mod sizes;
 mod sizes_of_zero;

@@ -167,7 +167,16 @@ pub fn parse_field_attributes(
     let of_language =
         |attribute: &Attribute| ATTRIBUTE_HELP.iter().any(|(name, _)| attribute.path().is_ident(name));
     let (refused, kept): (Vec<Attribute>, Vec<Attribute>) = attributes.into_iter().partition(of_language);
-    refused.iter().for_each(|attribute| refuse(attribute, report));
+    for attribute in &refused {
+        if attribute.path().is_ident("at_most") {
+            let message = "`#[at_most(n)]` stands on a field of a record";
+            let help = "take the size as an argument of the function, and ranges of the record's buffers: \
+                `&layer.x[..n]`";
+            report.error(attribute.span(), Code::CW001, message, &[], Some(help));
+        } else {
+            refuse(attribute, report);
+        }
+    }
     (kept, MemoryHints::parse(&hints, report))
 }
 
