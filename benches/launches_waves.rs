@@ -166,7 +166,7 @@ fn form(name: &str, change: impl Fn(&mut LaunchRules) + 'static) -> Form {
 fn lanes(count: usize) -> Form {
     form(&format!("{count} lanes"), move |rules| {
         rules.allowed.batches = false;
-        rules.tuning.lanes = Some(Lanes { count, crowd: 1, kernel: ALL, short: 1, least: usize::MAX });
+        rules.tuning.lanes = Some(Lanes { kernel: ALL, count, least: 2 });
     })
 }
 

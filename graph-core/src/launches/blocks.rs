@@ -116,8 +116,7 @@ mod tests {
             let mut before = (true, true);
             for count in counts {
                 let blocks = Blocks::new(count);
-                let fits =
-                    (tuning.fits_flat(blocks, wave), tuning.lanes_of(64, true, blocks, wave).is_some());
+                let fits = (tuning.fits_flat(blocks, wave), tuning.lanes_of(64, blocks, wave).is_some());
                 assert!(fits.0 <= before.0 && fits.1 <= before.1, "{count} of {wave}");
                 before = fits;
                 tuning.gains_halved(blocks, wave);

@@ -1,4 +1,4 @@
-//! Lanes: many small branches that cannot be batched are serialised into a few lanes, because the device schedules
+//! Lanes: many small branches of short kernels that cannot be batched are serialised into a few lanes, because the device schedules
 //! a few chains of small kernels faster than many concurrent ones (see [`super::tuning::Lanes`]).
 //!
 //! A branch is a maximal chain of launches without other predecessors or successors inside. Branches with the same
@@ -43,8 +43,10 @@ pub(super) fn serialize(draft: &ReducedProblem<'_>, decision: &mut Decision, fre
         let (blocks, wave) = branches
             .iter()
             .fold((Blocks::default(), u32::MAX), |(most, least), b| (most.max(b.blocks), least.min(b.wave)));
-        let short = branches.iter().all(|branch| branch.short);
-        let Some(count) = draft.tuning.lanes_of(branches.len(), short, blocks, wave) else { continue };
+        if !branches.iter().all(|branch| branch.short) {
+            continue;
+        }
+        let Some(count) = draft.tuning.lanes_of(branches.len(), blocks, wave) else { continue };
         for (earlier, later) in branches.iter().zip(&branches[count..]) {
             edges.push((earlier.tail, later.head));
             lanes.push((earlier.tail, later.head));

@@ -210,25 +210,27 @@ fn the_table_of_parameters_bounds_a_batch() {
 
 #[test]
 fn many_small_branches_are_serialized_into_lanes() {
-    let different = |launch: &mut Launch, id: u32| launch.kernel = KernelId::from_u32(id);
-    // 96 launches of 12 blocks in 16 lanes, so 80 follow another one.
-    let small = Case::new(96).change(
-        |_| true,
-        |launch, id| {
-            different(launch, id);
-            launch.grid = [12, 1, 1];
-        },
-    );
-    assert_eq!(small.serialized(), 80);
-    let sized =
-        |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).serialized();
-    assert_eq!([sized(49), sized(195), sized(776)], [80, 80, 0]);
-    // Whole branches are serialised, not their steps: 40 chains of 3 in 16 lanes.
-    let chains = Case::chains(40, 3);
-    assert_eq!(chains.serialized(), 24);
+    let sized = |blocks| {
+        let case = Case::new(96).change(
+            |_| true,
+            move |launch, id| {
+                (launch.kernel, launch.short, launch.grid) = (KernelId::from_u32(id), true, [blocks, 1, 1]);
+            },
+        );
+        case.serialized()
+    };
+    // 96 launches in 8 lanes, so 88 follow another one.
+    assert_eq!([sized(12), sized(49), sized(195), sized(776)], [88, 88, 88, 0]);
+    // Whole branches are serialised, not their steps: 40 chains of 3 in 8 lanes.
+    let short = |case: Case| case.change(|_| true, |launch, _| launch.short = true);
+    let chains = short(Case::chains(40, 3));
+    assert_eq!(chains.serialized(), 32);
     let added = chains.decide(Allowed { lanes: true, ..Allowed::default() }).edges;
-    assert_eq!(added[0], ids_of(&[(80, 16)])[0], "the first branch ends before the seventeenth begins");
-    assert_eq!(Case::chains(31, 3).serialized(), 0);
+    assert_eq!(added[0], ids_of(&[(80, 8)])[0], "the first branch ends before the ninth begins");
+    assert_eq!(short(Case::chains(11, 3)).serialized(), 0);
+    // A kernel that may run long makes others wait.
+    assert_eq!(Case::chains(40, 3).serialized(), 0);
+    assert_eq!(chains.change(|id| id == 50, |launch, _| launch.short = false).serialized(), 0);
 }
 
 #[test]

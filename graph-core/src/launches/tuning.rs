@@ -83,7 +83,9 @@ pub struct Tuning {
     pub hub: usize,
 }
 
-/// Lanes of serialised branches. For 9.0, 96 different small kernels in 8, 16, 32 and 96 lanes:
+/// Lanes of serialised branches of short kernels (see [`Launch::short`](super::Launch::short)). Longer kernels would
+/// wait for each other: for 9.0, 32 branches of 30 kernels with one block of 20,000 iterations took 2,983 us side by side
+/// and 5,178 us in 16 lanes (benches/widths.rs). 96 different short kernels in 8, 16, 32 and 96 lanes:
 ///
 /// | blocks each | time |
 /// |---|---|
@@ -93,15 +95,9 @@ pub struct Tuning {
 /// | 776 | 105.2, 105.7, 103.0, 95.1 us |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
-    /// The number of lanes.
-    pub count: usize,
-    /// The minimum number of branches to serialise, as a multiple of the lanes. For 9.0, fewer branches showed no
-    /// gain.
-    pub crowd: usize,
     /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
-    /// The number of lanes for branches with only short kernels (see [`Launch::short`](super::Launch::short)); at
-    /// least this number is used. For 9.0, branches with one and with four different kernels: from launch to sync,
+    /// The minimum number of lanes. For 9.0, branches with one and with four different kernels: from launch to sync,
     /// and the host time of the launch alone (benches/launches_waves.rs):
     ///
     /// | branches, blocks | side by side | 4 lanes | 6 | 8 | 10 | 16 |
@@ -112,10 +108,9 @@ pub struct Lanes {
     /// | 32 of 1, 195 | 35.4, 25.0 | 19.9, 3.7 | 19.3, 4.9 | 20.0, 6.2 | 20.5, 8.4 | 24.3, 12.5 |
     /// | 96 of 4, 195 | 123.2, 70.8 | 128.5, 3.6 | 113.3, 5.0 | 107.8, 6.2 | 108.4, 8.6 | 108.3, 13.0 |
     ///
-    /// Each lane above eight costs the host 0.75 us for each launch. Longer kernels would wait for each other: two
-    /// kernels of 5 us in a lane take as long as sixteen concurrent ones.
-    pub short: usize,
-    /// The minimum number of branches with short kernels to serialise. For 9.0, 12 branches with four kernels took
+    /// Each lane above eight costs the host 0.75 us for each launch.
+    pub count: usize,
+    /// The minimum number of branches to serialise. For 9.0, 12 branches with four kernels took
     /// 0.94 (12 blocks) and 0.98 (195 blocks) in 6 lanes.
     pub least: usize,
 }
@@ -317,7 +312,7 @@ const HOPPER: Tuning = Tuning {
     flat: Waves(32, 1),
     crossing: 2,
     between_calls: 2,
-    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3), short: 8, least: 12 }),
+    lanes: Some(Lanes { kernel: Waves(1, 3), count: 8, least: 12 }),
     chains: ChainLimits {
         many: 8,
         few: Waves(1, 1),
@@ -386,15 +381,11 @@ impl Tuning {
         self.late.hold(blocks, wave)
     }
 
-    /// Returns the number of lanes for branches whose largest kernel has `blocks` blocks. `None` if they run
-    /// concurrently. `short` is true if all their kernels are short. Lanes are filled evenly, with at least the
-    /// measured number of lanes.
-    pub fn lanes_of(&self, branches: usize, short: bool, blocks: Blocks, wave: u32) -> Option<usize> {
-        let lanes = self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))?;
-        match short && branches >= lanes.least {
-            true => Some(branches.div_ceil((branches / lanes.short.max(1)).max(2))),
-            false => (branches >= lanes.crowd * lanes.count).then_some(lanes.count),
-        }
+    /// Returns the number of lanes for branches of short kernels, the largest of which has `blocks` blocks. `None` if
+    /// they run concurrently. Lanes are filled evenly, with at least the measured number of lanes.
+    pub fn lanes_of(&self, branches: usize, blocks: Blocks, wave: u32) -> Option<usize> {
+        let lanes = self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave) && branches >= lanes.least)?;
+        Some(branches.div_ceil((branches / lanes.count.max(1)).max(2)))
     }
 
     /// Returns the number of branches side by side beyond which more gain less than a hundredth of the time, for
