@@ -36,7 +36,7 @@ for line in sys.stdin:
 
 echo "building (release)"
 # One call, so that the simulated driver is built once, with the features that all of these share; some programs need all.
-built=$(cargo build --release --locked --workspace --features blas,half,nccl,dlpack --examples --tests --benches --message-format=json-render-diagnostics |
+built=$(cargo build --release --locked --workspace --features blas,half,nccl,dlpack,nvtx --examples --tests --benches --message-format=json-render-diagnostics |
     executables | sort -u)
 
 while read -r kind name path; do

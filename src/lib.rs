@@ -99,6 +99,8 @@
 //!   n]`, in kernels and graphs;
 //! - `blas`: matrix products by cuBLASLt, in the module `blas`;
 //! - `nccl`: collectives of several devices and processes by NCCL, in the module `nccl`;
+//! - `dlpack`: tensors of other frameworks as memory, in the module `dlpack`;
+//! - `nvtx`: ranges of NVTX for profilers: the statements of each node, and each launch;
 //! - `inspect`, on by default: reports, pictures, pages and profiles of graphs, by the crate
 //!   `cuweave-inspect`. Without it their methods do not exist;
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on by default: the CUDA version of cudarc's

@@ -22,6 +22,7 @@
 //! - `multicast`: multicast objects, physical memory, and mappings of both;
 //! - `host`: the user's functions that host nodes call; `sync`: values and semaphores that nodes wait for and
 //!   write;
+//! - `nvtx`: ranges for profilers;
 //! - `simulator`: the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
@@ -42,6 +43,8 @@ mod link;
 mod managed;
 mod mappings;
 mod multicast;
+#[cfg(feature = "nvtx")]
+mod nvtx;
 mod params;
 mod peers;
 mod pointer;
@@ -80,6 +83,8 @@ pub use managed::{
     synchronize_devices_without_concurrent_access, whole_pages,
 };
 pub use multicast::{BindFailure, MULTICAST_SUPPORTED, MappedRange, PhysicalHandle};
+#[cfg(feature = "nvtx")]
+pub use nvtx::nvtx_range;
 pub use params::{
     CopyEnd, CopyPitch, KernelLaunch, MemLocation, Memcpy, Memset, Mirror, ObjectProperties, Packed,
     ParameterValues, Scratch, Word, WordCount, address_word, number, pattern, push_value, write_value,
@@ -90,3 +95,8 @@ pub use read::KernelNode;
 pub use runtime_context::RuntimeContext;
 pub use simulator::{BatchMember, HostAccess, PlannedBuffer, Simulator};
 pub use sync::{FlagMemory, OwnedSemaphore, SemaphoreHandle, SemaphoreOperation, ValueOperation, Width};
+
+/// Begins no range: without the feature `nvtx` there are none.
+#[cfg(not(feature = "nvtx"))]
+#[inline]
+pub fn nvtx_range(_: impl FnOnce() -> String) {}

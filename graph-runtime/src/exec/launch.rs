@@ -14,7 +14,7 @@ use cuweave_core::ir::BufferId;
 use crate::bind::{Generation, HandedOutput, Ledger, OrderFault, Output};
 use crate::build::{CollectiveOrder, Definition, check_overlap};
 use crate::context;
-use crate::cuda::{Driver, Event, Failure, Outcome, RawExec, Stream, record};
+use crate::cuda::{Driver, Event, Failure, Outcome, RawExec, Stream, nvtx_range, record};
 use crate::error::{Error, ManagedFault, OutputFault, PlanFault, Result, at_buffer};
 use crate::kernels::LaunchNote;
 use crate::ranges;
@@ -102,6 +102,7 @@ impl Core {
         taken: &mut [&mut dyn HandedOutput],
         launch: impl FnOnce(&Driver, RawExec, Stream) -> Outcome<()>,
     ) -> Result<()> {
+        let _range = nvtx_range(|| self.definition.program().name.to_string());
         let raw = self.check_stream(stream)?;
         check_pool(self, raw)?;
         self.check_taken(taken)?;

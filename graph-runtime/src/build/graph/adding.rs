@@ -18,7 +18,7 @@ use crate::build::merged::batches::add_batch;
 use crate::build::merged::fused::add_fused;
 use crate::build::profile::clocks::{begin_stamps, stamp};
 use crate::build::profile::stamps::Stamps;
-use crate::cuda::{Memset, Node, Outcome, ParameterValues, RawGraph};
+use crate::cuda::{Memset, Node, Outcome, ParameterValues, RawGraph, nvtx_range};
 use crate::error::{Error, Result};
 use crate::kernels::HUB;
 use crate::statements::{AddContext, StatementRecordExt};
@@ -99,6 +99,7 @@ fn add_all(builder: &mut GraphBuilder<'_>) -> Result<()> {
 /// Adds the nodes of an operation. Returns false for a collective that other ranks have not reached yet: the
 /// last rank adds it.
 fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operation) -> Result<bool> {
+    let _range = nvtx_range(|| range_name(builder, operation));
     let programmatic =
         operation.programmatic.filter(|before| match builder.built.handle.captured.get(before) {
             Some(captured) => captured.ends_in_kernel,
@@ -144,6 +145,15 @@ fn add_one(builder: &mut GraphBuilder<'_>, at: OperationId, operation: &Operatio
     builder.deferred.late.remove(&at);
     stamp(builder, operation)?;
     Ok(true)
+}
+
+/// Returns the name of the range in which an operation's node is added: the first of its statements with its source, and
+/// the number of the others.
+fn range_name(builder: &GraphBuilder<'_>, operation: &Operation) -> String {
+    match operation.sources.len() {
+        0 | 1 => builder.at(operation).to_string(),
+        several => format!("{} and {} more", builder.at(operation), several - 1),
+    }
 }
 
 /// Records the nodes of an operation that has several. Returns the node that represents it.
