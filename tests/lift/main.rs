@@ -3,6 +3,7 @@
 
 mod kept;
 mod library;
+mod own;
 mod random;
 
 use std::sync::Arc;

@@ -111,6 +111,8 @@ fn a_budget_counts_no_buffers_that_stay_in_registers() {
         let mut exec =
             b.build().expect("the plan without a budget is within it").instantiate().expect("an exec");
         exec.launch(&device.stream).expect("a launch");
+        let verification = exec.verify(&device.stream).expect("a verification");
+        assert!(verification.is_equal(), "{verification}");
         let report = exec.report();
         assert_eq!((report.kernels, report.planned_bytes), (1, 0), "{report}");
         let budgeted = report.budget.expect("a budget");

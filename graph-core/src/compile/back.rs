@@ -68,6 +68,8 @@ pub struct BackendOptions {
     pub whole: bool,
     /// True if order is added to meet the program's budget, unless `whole` is set.
     pub budgeted: bool,
+    /// True if the program's budget is no limit.
+    pub unlimited: bool,
     /// The fills that a size of 0 leaves without bytes. Their nodes are disabled then.
     pub emptied_fills: BTreeSet<StatementId>,
 }

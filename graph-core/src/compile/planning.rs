@@ -116,7 +116,7 @@ pub fn plan<T: Target>(
             registers = Some(next);
             continue;
         }
-        if !budgeted && !is_within_budget(checked, dims, &operations) {
+        if !budgeted && !given.unlimited && !is_within_budget(checked, dims, &operations) {
             (budgeted, decisions, registers) = (true, 0, Some(next));
             continue;
         }

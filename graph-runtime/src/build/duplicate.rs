@@ -25,7 +25,7 @@ use crate::build::graph::definition::Definition;
 use crate::build::graph::handle::GraphHandle;
 use crate::build::plan::planning::{Plan, PlanOptions, plan};
 use crate::build::plan::ranged::RangedLaunches;
-use crate::cuda::{Context, Driver, Function, Memset, Node, Outcome, Scratch, Stream};
+use crate::cuda::{Context, Driver, Function, Memset, Node, Outcome, RawGraph, Scratch, Stream};
 use crate::error::Result;
 use crate::kernels::{LaunchRecord, Modules};
 use crate::ranges::ReservedRange;
@@ -155,6 +155,11 @@ impl DuplicateGraph {
         self.built.state.bases[buffer]
     }
 
+    /// Returns its graph, and the PTX of the kernels as written.
+    pub fn read(&self) -> (RawGraph, Vec<&'static str>) {
+        (self.built.handle.graph, self.written.texts())
+    }
+
     /// Returns the function that a statement launches. `None` for other statements.
     pub fn function(&self, statement: StatementId) -> Option<Function> {
         match &self.built.state.records[statement] {
@@ -211,6 +216,7 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
         DuplicateForm::Same => None,
         DuplicateForm::AsWritten => Some(PlanOptions {
             memory: Some(Memory::Nodes),
+            unlimited: true,
             allowed: Allowed::default(),
             as_written: BTreeSet::new(),
             emptied,
@@ -220,6 +226,7 @@ fn plan_of(built: &BuiltGraph, definition: &mut Definition, form: DuplicateForm<
         }),
         DuplicateForm::Without(statements, memory) => Some(PlanOptions {
             memory,
+            unlimited: true,
             allowed: Allowed::of(program, functions),
             as_written: statements.clone(),
             emptied,

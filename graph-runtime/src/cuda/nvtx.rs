@@ -19,6 +19,7 @@ const VERSION_INFO: u32 = 3;
 /// `NVTX_CB_MODULE_CORE`, the number of its functions, and the indices of `nvtxRangePushA` and `nvtxRangePop`.
 const CORE: c_int = 1;
 const CORE_FUNCTIONS: usize = 16;
+const CORE_COUNT: c_uint = 16;
 const RANGE_PUSH: usize = 9;
 const RANGE_POP: usize = 11;
 
@@ -79,7 +80,7 @@ extern "C" fn module_functions(module: c_int, table: *mut *const Places, count: 
     unsafe {
         *table = &raw const PLACES;
         if let Some(count) = count.as_mut() {
-            *count = CORE_FUNCTIONS as c_uint;
+            *count = CORE_COUNT;
         }
     }
     1

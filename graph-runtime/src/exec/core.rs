@@ -208,7 +208,8 @@ impl Core {
         let Definition { flat, driver, contexts, modules, aliases, mappings, ranged, empty_at_zero, .. } =
             &mut self.definition;
         let (as_written, emptied) = (BTreeSet::new(), &empty_at_zero.statements);
-        let options = PlanOptions { memory, allowed, as_written, emptied, aliases, mappings, ranged };
+        let options =
+            PlanOptions { memory, unlimited: false, allowed, as_written, emptied, aliases, mappings, ranged };
         let mut planned = plan(flat, driver, contexts, records, words, modules, options)?;
         self.definition.driver.enter(self.definition.context)?;
         planned.left_alone.extend(refused);

@@ -186,6 +186,7 @@ fn build_core(contexts: &[Arc<CudaContext>], args: &mut dyn BuildArguments) -> R
     let evaluated = Instant::now();
     let options = PlanOptions {
         memory: None,
+        unlimited: false,
         allowed,
         as_written: BTreeSet::new(),
         emptied: &empty_at_zero.statements,

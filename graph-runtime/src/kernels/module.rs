@@ -80,6 +80,12 @@ impl Module {
         self.path
     }
 
+    /// Returns the PTX of the file. `None` for machine code.
+    pub(super) fn text(&self) -> Option<&'static str> {
+        let text = std::str::from_utf8(self.image).ok()?.trim_end_matches('\0');
+        text.contains(".version").then_some(text)
+    }
+
     /// Returns the contents of the file.
     pub(super) fn image(&self) -> &'static [u8] {
         self.image

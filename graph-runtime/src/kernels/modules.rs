@@ -195,6 +195,11 @@ impl LoadedKernel {
 }
 
 impl Modules {
+    /// Returns the texts of the loaded files that are PTX.
+    pub(crate) fn texts(&self) -> Vec<&'static str> {
+        self.loaded.values().filter_map(|loaded| loaded.module.text()).collect()
+    }
+
     /// Returns true if one of the devices uses this context.
     pub(crate) fn is_of(&self, ctx: &CudaContext) -> bool {
         self.contexts.iter().any(|one| **one == *ctx)

@@ -129,10 +129,13 @@ impl Captured {
     ///
     /// No driver.
     pub unsafe fn from_raw(graph: sys::CUgraph) -> Result<Captured> {
-        let driver = cuda::driver()?;
-        let shared =
-            CapturedGraph { driver, graph: RawGraph::from_raw(graph), owner: None, kept: Mutex::default() };
-        Ok(Captured { shared: Arc::new(shared), result: Arc::new(()) })
+        Ok(Captured::unowned(cuda::driver()?, RawGraph::from_raw(graph)))
+    }
+
+    /// Returns a graph that outlives this value and the execs that are made of it.
+    pub(crate) fn unowned(driver: &'static Driver, graph: RawGraph) -> Captured {
+        let shared = CapturedGraph { driver, graph, owner: None, kept: Mutex::default() };
+        Captured { shared: Arc::new(shared), result: Arc::new(()) }
     }
 }
 

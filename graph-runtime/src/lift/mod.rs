@@ -69,6 +69,11 @@ pub struct Lifted(ReadGraph);
 /// A text that is no PTX, or is that of another kernel of the same name; a node that cannot be read; a failure of the
 /// driver.
 pub unsafe fn lift<R>(ctx: &Arc<CudaContext>, captured: &Captured<R>, ptx: &[&str]) -> Result<Lifted> {
+    lift_known(ctx, captured, ptx)
+}
+
+/// Lifts a graph whose memory is known to live as long as the execs that are made of it.
+pub(crate) fn lift_known<R>(ctx: &Arc<CudaContext>, captured: &Captured<R>, ptx: &[&str]) -> Result<Lifted> {
     let captured = captured.shared.clone();
     context::enter(captured.driver, ctx)?;
     let texts = ptx.iter().enumerate().map(|(at, text)| texts::text(at, text)).collect::<Result<Vec<_>>>()?;

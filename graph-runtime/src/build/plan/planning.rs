@@ -33,6 +33,8 @@ pub(crate) type Plan = compile::Plan<BatchedVariant, FusedKernel>;
 pub(crate) struct PlanOptions<'p> {
     /// The lowering of allocations. `None` takes the program's.
     pub memory: Option<Memory>,
+    /// True if the program's budget is no limit.
+    pub unlimited: bool,
     /// The permitted changes of launches.
     pub allowed: Allowed,
     /// The bytes that arguments have in common.
@@ -55,7 +57,9 @@ pub(crate) fn plan(
     records: &Vector<StatementId, StatementRecord>,
     words: &[Word],
     modules: &mut Modules,
-    PlanOptions { memory, allowed, as_written, emptied, aliases, mappings, ranged }: PlanOptions<'_>,
+    PlanOptions { memory, unlimited, allowed, as_written, emptied, aliases, mappings, ranged }: PlanOptions<
+        '_,
+    >,
 ) -> Result<Plan> {
     let Flattened { checked, sizes: dims, .. } = flat;
     let program = checked.program();
@@ -81,6 +85,7 @@ pub(crate) fn plan(
     let emptied_fills = emptied.iter().filter(is_fill).copied().collect();
     let given = BackendOptions {
         memory,
+        unlimited,
         edges,
         allowed,
         setters,

@@ -51,8 +51,10 @@ pub(super) struct Compared {
 
 /// The graph that is verified.
 pub(super) enum Verified<'g> {
-    /// The exec.
+    /// The exec, or another one on the same memory.
     Exec {
+        /// The other one.
+        exec: Option<RawExec>,
         /// The addresses that each launch allocates.
         outputs: &'g [u64],
         /// True if the outputs of the last launch are not freed yet.
@@ -66,8 +68,8 @@ impl Verified<'_> {
     /// Launches the graph once and waits.
     fn run(&mut self, driver: &Driver, exec: RawExec, stream: Stream) -> Outcome<()> {
         match self {
-            Verified::Exec { allocated, .. } => {
-                driver.launch(exec, stream)?;
+            Verified::Exec { exec: other, allocated, .. } => {
+                driver.launch(other.unwrap_or(exec), stream)?;
                 *allocated = true;
                 driver.synchronize(stream).or_else(|_| driver.synchronize_context())
             }
@@ -80,7 +82,7 @@ impl Verified<'_> {
 
     /// Frees what the last launch has allocated. Tries twice, since the exec cannot be launched before.
     fn free(&mut self, driver: &Driver, stream: Stream) -> Outcome<()> {
-        let Verified::Exec { outputs, allocated } = self else { return Ok(()) };
+        let Verified::Exec { outputs, allocated, .. } = self else { return Ok(()) };
         if !std::mem::take(allocated) {
             return Ok(());
         }

@@ -7,6 +7,7 @@
 //! waits for each run. Afterwards the operands have their bytes again, and no launch is recorded, since none is in
 //! flight.
 //!
+//! - `lifted`: the statements as written against what lifting makes of them;
 //! - `memory`: saves, reads and restores memory; `comparison`: the runs, and the comparison of bytes; `blame`: searches
 //!   the rewritten node that causes a difference; `value`, `verification`: the results.
 //!
@@ -14,6 +15,7 @@
 
 mod blame;
 mod comparison;
+mod lifted;
 mod memory;
 mod session;
 mod value;
@@ -40,10 +42,12 @@ pub use comparison::limit_verified_pieces;
 pub use verification::Verification;
 
 use comparison::LAUNCHES;
+use lifted::LiftedComparison;
 use memory::{Step, Stopped};
 use session::Session;
 
-/// The environment variable with which the first launch of each exec verifies it. `0` is the same as none.
+/// The environment variable with which the first launch of each exec verifies it. `0` is the same as none. With `lift`,
+/// what lifting makes of the statements as written is compared with them.
 const VERIFY_VARIABLE: &str = "CUWEAVE_VERIFY";
 
 impl<A: GraphFn> ExecCore<A> {
@@ -71,10 +75,12 @@ impl<A: GraphFn> ExecCore<A> {
         stream: &Arc<CudaStream>,
         taken: &mut [&mut dyn HandedOutput],
     ) -> Result<()> {
-        if std::env::var_os(VERIFY_VARIABLE).is_none_or(|value| value == "0") {
-            return Ok(());
-        }
+        let value = std::env::var_os(VERIFY_VARIABLE);
+        let Some(value) = value.filter(|value| value != "0") else { return Ok(()) };
         let ExecCore { core, args, .. } = self;
+        if value == "lift" {
+            return verify_lifted(core, &args.values(Token), stream, taken);
+        }
         let unverified = match verify(core, &args.values(Token), stream, taken) {
             Ok(verification) => match verification.difference() {
                 Some(difference) => {
@@ -114,6 +120,42 @@ fn verify(
         Err(Stopped::Error(error)) => return Err(error),
     };
     Ok(Verification::not_verified_because(&function, reason))
+}
+
+/// Compares the statements as written with what lifting makes of their graph. Names a graph that cannot be compared so
+/// on the standard error stream.
+#[cold]
+fn verify_lifted(
+    core: &mut Core,
+    body: &dyn Body,
+    stream: &Arc<CudaStream>,
+    taken: &mut [&mut dyn HandedOutput],
+) -> Result<()> {
+    let function = core.definition.program().name.to_string();
+    if let Err(Error::Verification(refused)) = check(core) {
+        eprintln!("cuweave: `{function}` is not lifted: {refused}");
+        return Ok(());
+    }
+    core.check_stream(stream)?;
+    core.synchronize()?;
+    let compared = Session::new(core, body, stream, taken).map_err(Stopped::from);
+    let compared = compared.and_then(|mut session| lifted::compare(&mut session));
+    core.definition.driver.enter(core.definition.context)?;
+    match compared {
+        Ok(LiftedComparison::Same) => {
+            eprintln!("cuweave: `{function}` is lifted");
+            Ok(())
+        }
+        Ok(LiftedComparison::NotLifted(reason)) => {
+            eprintln!("cuweave: `{function}` is not lifted: {reason}");
+            Ok(())
+        }
+        Ok(LiftedComparison::Different(why)) => {
+            Err(Error::Verification(Box::new(VerificationFault::Lifted { function, why })))
+        }
+        Err(Stopped::HostMemory(_)) => Ok(()),
+        Err(Stopped::Error(error)) => Err(error),
+    }
 }
 
 /// Checks that the graph can be launched repeatedly without effects on anything but its operands.

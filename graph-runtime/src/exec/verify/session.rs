@@ -8,7 +8,7 @@ use cuweave_core::ir::{BufferId, Device, Origin};
 
 use crate::bind::HandedOutput;
 use crate::build::{Body, DuplicateForm, DuplicateGraph, memory_device};
-use crate::cuda::{Failure, Stream};
+use crate::cuda::{Failure, RawExec, Stream};
 use crate::error::Result;
 use crate::exec::core::Core;
 
@@ -43,7 +43,7 @@ impl<'v, 't> Session<'v, 't> {
 
     /// Compares the exec, or `other` instead of it, with the statements as written.
     pub fn compare(&mut self, other: Option<&mut DuplicateGraph>) -> Step<Comparison> {
-        let Session { core, stream, taken, written, .. } = self;
+        let Session { core, stream, written, .. } = self;
         let raw = Stream::from_cudarc(stream);
         if other.is_none() {
             // Maps the memory of the exec before memory is taken for copies.
@@ -51,18 +51,30 @@ impl<'v, 't> Session<'v, 't> {
         }
         let list = compared(core, written, other.as_deref());
         let outputs = outputs(core);
-        let ranges = saved_ranges(core, &list);
-        let streams = DeviceStreams::new(&core.definition, raw)?;
-        let saved = SavedMemory::allocate(&core.definition, &streams, &ranges)?;
         let verified = match other {
             Some(other) => Verified::Duplicate(other),
-            None => Verified::Exec { outputs: &outputs, allocated: false },
+            None => Verified::Exec { exec: None, outputs: &outputs, allocated: false },
         };
+        self.run(raw, &list, verified)
+    }
+
+    /// Compares an exec that works on the memory of the statements as written with these.
+    pub fn compare_lifted(&mut self, exec: RawExec) -> Step<Comparison> {
+        let list = compared(self.core, &self.written, Some(&self.written));
+        let raw = Stream::from_cudarc(self.stream);
+        self.run(raw, &list, Verified::Exec { exec: Some(exec), outputs: &[], allocated: false })
+    }
+
+    fn run(&mut self, raw: Stream, list: &[Compared], verified: Verified<'_>) -> Step<Comparison> {
+        let Session { core, stream, taken, written, .. } = self;
+        let ranges = saved_ranges(core, list);
+        let streams = DeviceStreams::new(&core.definition, raw)?;
+        let saved = SavedMemory::allocate(&core.definition, &streams, &ranges)?;
         // A discard would destroy bytes that must be restored.
         let prologues = std::mem::take(&mut core.operands.prologues);
         let mut compared = None;
         let launched = core.launch_by(stream, taken, |driver, exec, stream| {
-            let (streams, list) = (&streams, list.as_slice());
+            let streams = &streams;
             let runs = Runs { driver, exec, stream, streams, saved, list, written, verified };
             compared = Some(runs.compare());
             // Nothing is in flight any more, so there is no launch to record.
