@@ -124,6 +124,7 @@ pub mod private {
     pub use crate::kernels::{
         AtomicUpdates, Kernel, KernelItem, Loaded, Module, Param, ParamKind, change_code, load, variable,
     };
+    pub use crate::lift::verify_by_lifting;
     pub use crate::statements::entry;
     pub use crate::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, LoopVariable, PerItem, ToDim, dim, index,

@@ -28,6 +28,7 @@ pub fn driver() -> cuweave_sim::Driver {
 /// Returns the first device with a new stream. Other tests may use the device at the same time.
 pub fn device() -> Device {
     let driver = driver();
+    cuweave_runtime::private::verify_by_lifting();
     let ctx = cuweave_runtime::context(0).expect("a context");
     let stream = ctx.new_stream().expect("a stream");
     Device { driver, simulated: driver.is_simulated(), ctx, stream }

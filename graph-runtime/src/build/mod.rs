@@ -27,14 +27,15 @@ pub(crate) use arguments::aliases::{Alias, Aliases, check_mappings};
 pub(crate) use arguments::answers::BodyEvaluator;
 pub use arguments::body::{Body, Rises, Sets, Takes};
 pub(crate) use arguments::checks::{
-    apply_hints, check_host_statements, check_limits, check_moved_ranges, check_new_overlap, check_operands,
-    check_overlap, check_pinned_launches, limited_frames,
+    apply_hints, check_host_statements, check_moved_ranges, check_new_overlap, check_operands, check_overlap,
+    check_pinned_launches,
 };
 pub(crate) use arguments::devices::{
     Contexts, Peers, check_allocated, check_devices, check_same_devices, memory_device,
 };
 pub use arguments::given::{ArgumentReader, CalledItem, LaunchedItem};
 pub(crate) use arguments::given::{GivenArgument, Misfit, MisfitArgument, ScalarValue, SharedValue};
+pub(crate) use arguments::limits::{check_limits, limited_frames};
 pub(crate) use arguments::recursion::check_recursion;
 pub(crate) use bounds::linear::LinearBounds;
 pub use calls::capture::CallCapture;

@@ -60,4 +60,5 @@ pub use part::{
 pub use pipeline::{build, build_on};
 pub use size_ranges::{SizeSlot, SizeValue};
 pub use times::BuildTimes;
+pub(crate) use verify::{LiftedComparison, VerificationSession, VerificationStep, set_lifted_comparison};
 pub use verify::{Verification, limit_verified_pieces};

@@ -17,7 +17,10 @@ use cudarc::driver::CudaContext;
 use crate::builder::Args;
 use crate::context;
 use crate::error::{Error, LiftFault, Result};
-use crate::exec::Graph;
+use crate::exec::{
+    Generated, Graph, LiftedComparison, VerificationSession, VerificationStep, set_lifted_comparison,
+};
+use crate::token::Token;
 
 mod accesses;
 mod analysis;
@@ -126,4 +129,54 @@ impl fmt::Debug for Lifted {
             .field("findings", self.findings())
             .finish_non_exhaustive()
     }
+}
+
+/// Lets the first launches of execs compare their statements as written so, with the environment variable
+/// `CUWEAVE_VERIFY=lift`.
+pub fn verify_by_lifting() {
+    set_lifted_comparison(compare);
+}
+
+/// Lifts the graph of the statements as written, and compares what both leave: a second pair of eyes for declarations.
+/// What the kernels access is inferred from their PTX alone, so a race, an access outside of an allocation, or other bytes
+/// show that a declaration, the order that follows from it, or the inference is wrong.
+fn compare(session: &mut VerificationSession<'_, '_>) -> VerificationStep<LiftedComparison> {
+    if session.core.definition.contexts.len() > 1 {
+        return Ok(LiftedComparison::NotLifted("it has several devices".to_owned()));
+    }
+    if !session.core.built.state.disabled.is_empty() {
+        return Ok(LiftedComparison::NotLifted(
+            "an exec switches nodes off, and a graph does not".to_owned(),
+        ));
+    }
+    let (graph, texts) = session.written.read();
+    let captured = Captured::unowned(session.core.definition.driver, graph);
+    let lifted = match lift_known(&session.core.definition.ctx, &captured, &texts) {
+        Ok(lifted) => lifted,
+        Err(Error::Lift(fault)) => return Ok(LiftedComparison::NotLifted(fault.to_string())),
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(fault) = lifted.findings().faults().next() {
+        return Ok(LiftedComparison::Different(fault.to_string()));
+    }
+    let graph = match lifted.graph() {
+        Ok(graph) => graph,
+        Err(Error::Lift(fault)) => return Ok(LiftedComparison::NotLifted(fault.to_string())),
+        Err(error) => return Ok(LiftedComparison::Different(format!("it is refused: {error}"))),
+    };
+    if let Err(refusal) = cuweave_check::check(&graph.certificate()) {
+        return Ok(LiftedComparison::Different(format!("its certificate is refused: {refusal}")));
+    }
+    let exec = graph.instantiate()?;
+    let comparison = session.compare_lifted(Args::core(&exec, Token).core.built.handle.exec)?;
+    Ok(match comparison.difference {
+        None => LiftedComparison::Same,
+        Some(found) => LiftedComparison::Different(format!(
+            "element {} of buffer {} is {:?}, and {:?} as written",
+            found.element,
+            found.buffer.as_u32(),
+            found.found,
+            found.expected
+        )),
+    })
 }

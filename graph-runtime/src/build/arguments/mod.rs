@@ -6,5 +6,6 @@ pub(super) mod body;
 pub(super) mod checks;
 pub(super) mod devices;
 pub(super) mod given;
+pub(super) mod limits;
 pub(super) mod questions;
 pub(super) mod recursion;

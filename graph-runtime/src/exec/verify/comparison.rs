@@ -94,7 +94,7 @@ impl Verified<'_> {
 
 /// A difference.
 #[derive(Clone, Debug)]
-pub(super) struct FoundDifference {
+pub(crate) struct FoundDifference {
     pub buffer: BufferId,
     /// The index of the element in the buffer.
     pub element: u64,
@@ -106,7 +106,7 @@ pub(super) struct FoundDifference {
 
 /// The result of a comparison.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     /// The bytes that were compared.
     pub comparable: u64,
     /// The bytes that differ between two runs of the statements as written.

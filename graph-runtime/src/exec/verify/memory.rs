@@ -17,7 +17,7 @@ use crate::ranges::ReservedRange;
 use crate::waits::SideStream;
 
 /// The reason why a verification ended early.
-pub(super) enum Stopped {
+pub(crate) enum Stopped {
     /// An error.
     Error(Error),
     /// The host has no memory for this number of bytes.
@@ -31,7 +31,7 @@ impl<E: Into<Error>> From<E> for Stopped {
 }
 
 /// The result of a step of a verification.
-pub(super) type Step<T> = std::result::Result<T, Stopped>;
+pub(crate) type Step<T> = std::result::Result<T, Stopped>;
 
 /// A range of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

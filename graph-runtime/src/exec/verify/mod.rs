@@ -7,7 +7,6 @@
 //! waits for each run. Afterwards the operands have their bytes again, and no launch is recorded, since none is in
 //! flight.
 //!
-//! - `lifted`: the statements as written against what lifting makes of them;
 //! - `memory`: saves, reads and restores memory; `comparison`: the runs, and the comparison of bytes; `blame`: searches
 //!   the rewritten node that causes a difference; `value`, `verification`: the results.
 //!
@@ -15,13 +14,12 @@
 
 mod blame;
 mod comparison;
-mod lifted;
 mod memory;
 mod session;
 mod value;
 mod verification;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::CudaStream;
 use cuweave_core::ir::{StatementId, StatementKind};
@@ -39,15 +37,16 @@ use super::graph::{ExecCore, GraphFn};
 use super::pooled::check_pool;
 
 pub use comparison::limit_verified_pieces;
+pub(crate) use memory::Step as VerificationStep;
+pub(crate) use session::Session as VerificationSession;
 pub use verification::Verification;
 
 use comparison::LAUNCHES;
-use lifted::LiftedComparison;
 use memory::{Step, Stopped};
 use session::Session;
 
 /// The environment variable with which the first launch of each exec verifies it. `0` is the same as none. With `lift`,
-/// what lifting makes of the statements as written is compared with them.
+/// what lifting makes of the statements as written is compared with them, once [`set_lifted_comparison`] was called.
 const VERIFY_VARIABLE: &str = "CUWEAVE_VERIFY";
 
 impl<A: GraphFn> ExecCore<A> {
@@ -122,6 +121,24 @@ fn verify(
     Ok(Verification::not_verified_because(&function, reason))
 }
 
+/// The result of comparing the statements as written with what lifting makes of their graph.
+pub enum LiftedComparison {
+    Same,
+    /// The graph cannot be lifted, with the reason.
+    NotLifted(String),
+    /// What is wrong.
+    Different(String),
+}
+
+type CompareLifted = fn(&mut Session<'_, '_>) -> Step<LiftedComparison>;
+
+static COMPARE_LIFTED: OnceLock<CompareLifted> = OnceLock::new();
+
+/// Sets how statements as written are lifted and compared. Lifting is above execs.
+pub fn set_lifted_comparison(compare: CompareLifted) {
+    COMPARE_LIFTED.get_or_init(|| compare);
+}
+
 /// Compares the statements as written with what lifting makes of their graph. Names a graph that cannot be compared so
 /// on the standard error stream.
 #[cold]
@@ -131,6 +148,7 @@ fn verify_lifted(
     stream: &Arc<CudaStream>,
     taken: &mut [&mut dyn HandedOutput],
 ) -> Result<()> {
+    let Some(compare) = COMPARE_LIFTED.get() else { return Ok(()) };
     let function = core.definition.program().name.to_string();
     if let Err(Error::Verification(refused)) = check(core) {
         eprintln!("cuweave: `{function}` is not lifted: {refused}");
@@ -139,7 +157,7 @@ fn verify_lifted(
     core.check_stream(stream)?;
     core.synchronize()?;
     let compared = Session::new(core, body, stream, taken).map_err(Stopped::from);
-    let compared = compared.and_then(|mut session| lifted::compare(&mut session));
+    let compared = compared.and_then(|mut session| compare(&mut session));
     core.definition.driver.enter(core.definition.context)?;
     match compared {
         Ok(LiftedComparison::Same) => {

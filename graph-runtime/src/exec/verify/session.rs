@@ -16,7 +16,7 @@ use super::comparison::{Compared, Comparison, Runs, Verified};
 use super::memory::{DeviceStreams, MemoryRange, SavedMemory, Step, union};
 
 /// A verification.
-pub(super) struct Session<'v, 't> {
+pub(crate) struct Session<'v, 't> {
     pub core: &'v mut Core,
     body: &'v dyn Body,
     stream: &'v Arc<CudaStream>,
