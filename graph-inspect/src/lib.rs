@@ -27,7 +27,9 @@ mod text;
 mod unbatched;
 mod unfused;
 
-pub use drawing::{PageInput, PictureInput, dot, graph_svg, page};
+pub use drawing::{
+    BesideInput, CapturedBox, CapturedMark, PageInput, PictureInput, beside, dot, graph_svg, page,
+};
 pub use lists::build_report;
 pub use profile::{Entry, IterationStats, Member, Profile, TimeStats};
 pub use profile::{ProfileInput, TimeAccumulator};

@@ -123,12 +123,29 @@ fn a_race_of_two_streams_is_found_and_ordered() {
     let dot = lifted.dot();
     assert!(dot.contains("n0 [label=\"0: scale\", fillcolor=tomato];"), "{dot}");
     assert!(dot.contains("n0 -> n1 [dir=none, style=dashed, constraint=false, color=tomato];"), "{dot}");
-    let mut exec = lifted.graph().expect("it builds").instantiate().expect("it instantiates");
+    let graph = lifted.graph().expect("it builds");
+    let page = lifted.page(&graph);
+    assert_page(&page, [2, graph.report().nodes()]);
+    assert!(page.contains("<title>race: node 0 (`scale`) writes 0x"), "the node says what was found");
+    let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     let wanted: Vec<f32> = ramp(N).iter().map(|x| 2.0 * x + x).collect();
     assert_eq!(device.download(&a), wanted);
     drop(exec);
     device.nothing_reported();
+}
+
+/// Checks that a page has two well-formed pictures, with so many nodes each.
+fn assert_page(page: &str, nodes: [usize; 2]) {
+    let pictures: Vec<&str> = page.match_indices("<svg").map(|(at, _)| &page[at..]).collect();
+    assert_eq!(pictures.len(), 2);
+    for (picture, nodes) in pictures.into_iter().zip(nodes) {
+        let end = picture.find("</svg>").expect("it ends") + "</svg>".len();
+        let drawn = roxmltree::Document::parse(&picture[..end]).expect("it is well-formed");
+        let boxes = drawn.descendants().filter(|node| node.has_tag_name("rect") && node.has_attribute("rx"));
+        assert!(boxes.count() >= nodes, "{nodes} nodes");
+    }
+    assert!(page.contains("<h2>findings</h2>") && page.contains("<h2>report</h2>"));
 }
 
 #[test]

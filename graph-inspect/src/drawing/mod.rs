@@ -5,7 +5,9 @@
 //! - `folds`: merges the nodes of loops into boxes; `layers` and `coordinates`: a layered drawing of boxes and
 //!   edges; `blocks`: a drawing with nested bodies and several devices; `svg` and `edge_paths`: its SVG elements.
 //! - `statements`: the lines of the source; `data`: the JSON that the script of a page reads; `page`: the page.
+//! - `beside`: a captured graph beside the one that was made of it.
 
+mod beside;
 mod blocks;
 mod boxes;
 mod coordinates;
@@ -19,6 +21,7 @@ mod scene;
 mod statements;
 mod svg;
 
+pub use beside::{BesideInput, CapturedBox, CapturedMark, beside};
 pub use dot::dot;
 pub use page::{PageInput, page};
 pub use scene::PictureInput;

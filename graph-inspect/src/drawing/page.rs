@@ -21,7 +21,7 @@ use super::statements::{Lines, lines};
 use super::svg::{NodeTime, NodeTimes, draw};
 
 /// The style sheet and the script of a page.
-const STYLE: &str = include_str!("page/page.css");
+pub(super) const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 /// Larger graphs are only drawn with loops folded.
 const MAX_NODES: usize = 600;

@@ -3,8 +3,37 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+#[cfg(feature = "inspect")]
+use cuweave_inspect::{CapturedBox, CapturedMark};
+
 use super::findings::Finding;
+#[cfg(feature = "inspect")]
+use super::nodes::CapturedNode;
 use super::read::ReadGraph;
+
+/// Returns the nodes for a picture, each with its findings.
+#[cfg(feature = "inspect")]
+pub(super) fn boxes(lifted: &ReadGraph) -> Vec<CapturedBox> {
+    let mut found: BTreeMap<usize, (CapturedMark, Vec<String>)> = BTreeMap::new();
+    for finding in lifted.findings.list() {
+        let mark = match finding {
+            Finding::Kept { .. } => CapturedMark::Kept,
+            finding if finding.is_proved() => CapturedMark::Certain,
+            _ => CapturedMark::Possible,
+        };
+        for node in finding.nodes() {
+            let (known, lines) = found.entry(node).or_insert((mark, Vec::new()));
+            *known = mark.max(*known);
+            lines.push(finding.to_string());
+        }
+    }
+    let shown = |node: &CapturedNode| {
+        let (mark, lines) = found.remove(&node.number).unwrap_or((CapturedMark::Lifted, Vec::new()));
+        let (text, after) = (format!("{}: {}", node.number, node.name()), node.after.clone());
+        CapturedBox { text, title: lines.join("\n"), mark, after }
+    };
+    lifted.analysed.nodes.list.iter().map(shown).collect()
+}
 
 /// Returns the captured graph: kept nodes are grey, those of possible faults orange, those of certain ones red. Races
 /// are dashed lines.

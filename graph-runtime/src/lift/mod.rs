@@ -13,6 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
+#[cfg(feature = "inspect")]
+use cuweave_inspect::BesideInput;
 
 use crate::builder::Args;
 use crate::context;
@@ -108,6 +110,16 @@ impl Lifted {
     /// certain ones red, and races dashed lines. That of the lifted graph is [`Graph::dot`].
     pub fn dot(&self) -> String {
         dot::dot(&self.0)
+    }
+
+    /// Returns an HTML page with the captured graph, and `graph`, which was made of it, beside it: what was found about
+    /// each node, what is kept as captured and why, and the report of the lifted graph.
+    #[cfg(feature = "inspect")]
+    pub fn page(&self, graph: &Graph<Args<'_>>) -> String {
+        let nodes = dot::boxes(&self.0);
+        let (findings, lifted, report) = (self.0.findings.to_string(), graph.svg(), graph.report());
+        let page = BesideInput { nodes: &nodes, findings: &findings, lifted: &lifted, report: &report };
+        cuweave_inspect::beside(&page)
     }
 
     /// Builds the graph: with the same results as the captured one, where that has no race. Memory that nodes allocate
