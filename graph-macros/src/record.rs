@@ -22,6 +22,7 @@ use crate::prelude_words::use_prelude_words;
 use crate::report::Report;
 
 mod setters;
+mod sizes;
 mod views;
 
 /// The kind of a record's field.
@@ -41,6 +42,14 @@ struct DeclaredField {
     kind: FieldKind,
     /// The hints on managed memory.
     hints: MemoryHints,
+    /// The range of a size: a scalar with `#[at_most(n)]`.
+    size: Option<SizeLimits>,
+}
+
+/// The smallest and the largest value of a size.
+struct SizeLimits {
+    least: u64,
+    most: Expr,
 }
 
 /// A parsed record.
@@ -110,10 +119,11 @@ fn record(item: &ItemStruct, report: &mut Report) -> RecordDeclaration {
         };
         match kind(&field.ty, report) {
             Some(kind) => {
-                let (attributes, hints) = attributes::parse_field_attributes(&field.attrs, report);
+                let (attributes, hints, limits) = attributes::parse_field_attributes(&field.attrs, report);
                 let hints = hinted(&kind, hints, report);
+                let size = sizes::limits(name, &kind, limits, report);
                 let (visibility, name) = (field.vis.clone(), name.clone());
-                fields.push(DeclaredField { attributes, visibility, name, kind, hints });
+                fields.push(DeclaredField { attributes, visibility, name, kind, hints, size });
             }
             None => faulty = true,
         }
@@ -127,6 +137,7 @@ fn record(item: &ItemStruct, report: &mut Report) -> RecordDeclaration {
             Some("pass its scalars by value, as a struct of your own or one by one"),
         );
     }
+    sizes::check(&fields, report);
     let mut lengths = BTreeSet::new();
     for buffer in fields.iter().filter_map(DeclaredField::buffer) {
         collect_names(buffer.len.to_token_stream(), &mut lengths);
@@ -343,7 +354,8 @@ impl RecordDeclaration {
                 quote!(visitor.hinted(::cuweave::__private::Bound::count(&self.#name), #hints);)
             })
             .collect();
-        let evaluated = (!bounds.is_empty()).then(|| self.evaluation("__hint_bound", &mentioned, &bounds));
+        let evaluated =
+            (!bounds.is_empty()).then(|| self.evaluation("__hint_bound", &mentioned, &[], &bounds));
         (evaluated, visits)
     }
 
@@ -372,8 +384,14 @@ impl RecordDeclaration {
     }
 
     /// Generates a function that evaluates one of several expressions by its number. `mentioned` has the names in the
-    /// expressions.
-    fn evaluation(&self, function: &str, mentioned: &BTreeSet<String>, cases: &[TokenStream]) -> TokenStream {
+    /// expressions, and `changed` statements that change scalars before.
+    fn evaluation(
+        &self,
+        function: &str,
+        mentioned: &BTreeSet<String>,
+        changed: &[TokenStream],
+        cases: &[TokenStream],
+    ) -> TokenStream {
         let (name, function) = (&self.name, Ident::new(function, Span::call_site()));
         let [record, number] = ["record", "number"].map(|name| Ident::new(name, Span::mixed_site()));
         let used = self.fields.iter().filter(|field| field.is_scalar());
@@ -383,6 +401,7 @@ impl RecordDeclaration {
             fn #function(#record: &#name<'_>, #number: u32) -> ::cuweave::__private::Dim {
                 let #name { #(#used,)* .. } = #record;
                 #(let #used = *#used;)*
+                #(#changed)*
                 match #number {
                     #(#cases)*
                     _ => ::cuweave::__private::dim(0u64),
@@ -399,7 +418,13 @@ impl RecordDeclaration {
             let len = dim_tokens(&field.buffer()?.len, &integers);
             Some(quote!(#at => #len,))
         });
-        let evaluated = self.evaluation("__length", &self.lengths, &lens.collect::<Vec<_>>());
+        let lens: Vec<TokenStream> = lens.collect();
+        let mut mentioned = self.lengths.clone();
+        let largest = self.sizes().filter(|(_, field, _)| mentioned.contains(&field.name.to_string()));
+        let largest: Vec<TokenStream> = largest.map(|(_, field, limits)| field.largest(limits)).collect();
+        self.sizes().for_each(|(.., limits)| collect_names(limits.most.to_token_stream(), &mut mentioned));
+        let evaluated = self.evaluation("__length", &mentioned, &largest, &lens);
+        let sizes = self.size_checks();
         let fields = (0u32..).zip(&self.fields).map(|(at, field)| {
             let described = self.described_field(at, field);
             let text = field.name.to_string();
@@ -412,6 +437,7 @@ impl RecordDeclaration {
         });
         quote! {
             #evaluated
+            #sizes
 
             #[doc(hidden)]
             impl ::cuweave::__private::ArgumentRecord for #name<'_> {
@@ -455,6 +481,10 @@ impl RecordDeclaration {
             }
         };
         match &field.kind {
+            FieldKind::Scalar(_) if field.size.is_some() => quote! {{
+                self.__size(#at, name, ::cuweave::__private::SizeValue::get(&self.#name))?;
+                ::cuweave::__private::ArgumentDescription::Scalar
+            }},
             FieldKind::Scalar(_) if self.lengths.contains(&text) => {
                 quote!(::cuweave::__private::ArgumentDescription::Fixed)
             }

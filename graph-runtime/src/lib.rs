@@ -98,8 +98,8 @@ pub mod private {
         BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, BoundExclusive,
         BoundExclusivePinned, BoundShared, BoundSharedPinned, BoundTaken, BufferDeclaration, HandedOutput,
         HandedOutputs, Hint, HintLocation, HintVisitor, Host, Location, Optional, Output, OutputDescription,
-        PassedKept, RangedHint, Resource, ResourceHandle, SomeOrNone, ToView, ViewContext, Visitor, absent,
-        count as __count, describe_records, is_given,
+        PassedKept, RangedHint, Resource, ResourceHandle, SizeDeclaration, SomeOrNone, ToView, ViewContext,
+        Visitor, absent, count as __count, describe_records, is_given,
     };
     pub use crate::build::{
         ArgumentReader, Body, CallCapture, CalledItem, LaunchRules, LaunchedItem, Rises, Sets, Takes,

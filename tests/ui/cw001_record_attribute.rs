@@ -6,7 +6,6 @@ use cuweave::prelude::*;
 struct Layer {
     #[at_least(1)] //~ CW001
     turns: u32,
-    #[at_most(100)] //~ CW001
     n: u32,
     w: &[f32; n],
     #[discard] //~ CW001

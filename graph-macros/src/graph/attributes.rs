@@ -118,28 +118,33 @@ pub struct ArgumentAttributes {
     pub hints: MemoryHints,
 }
 
-/// Parses an argument's attributes. Those of no meaning there are reported because generated code would drop them.
-pub fn parse_argument_attributes(attributes: &[Attribute], report: &mut Report) -> ArgumentAttributes {
+/// The limits that `#[at_least(n)]` and `#[at_most(n)]` give an argument or a field.
+#[derive(Default)]
+pub struct Limits {
+    pub at_least: Option<u64>,
+    pub at_most: Option<Expr>,
+}
+
+/// Parses the limits among attributes. Returns the others, too.
+fn parse_limits(attributes: &[Attribute], report: &mut Report) -> (Limits, Vec<Attribute>) {
     let (limits, others): (Vec<Attribute>, Vec<Attribute>) = attributes
         .iter()
         .cloned()
         .partition(|attribute| ["at_least", "at_most"].iter().any(|name| attribute.path().is_ident(name)));
-    let (hints, others): (Vec<Attribute>, Vec<Attribute>) =
-        others.into_iter().partition(MemoryHints::is_hint);
-    let (mut at_least, mut at_most) = (None, None);
+    let mut found = Limits::default();
     for attribute in limits {
         let (is_read, message, help) = if attribute.path().is_ident("at_most") {
-            at_most = attribute.parse_args::<Expr>().ok();
+            found.at_most = attribute.parse_args::<Expr>().ok();
             (
-                at_most.is_some(),
+                found.at_most.is_some(),
                 "`#[at_most(n)]` takes a number",
                 "write `#[at_most(4096)]` or `#[at_most(max)]` on a scalar that lengths depend on",
             )
         } else {
             let literal = attribute.parse_args::<syn::LitInt>();
-            at_least = literal.and_then(|literal| literal.base10_parse()).ok();
+            found.at_least = literal.and_then(|literal| literal.base10_parse()).ok();
             (
-                at_least.is_some(),
+                found.at_least.is_some(),
                 "`#[at_least(n)]` takes a number",
                 "write `#[at_least(1)]` on a scalar or on a slice, for loops that have at least one iteration",
             )
@@ -148,6 +153,14 @@ pub fn parse_argument_attributes(attributes: &[Attribute], report: &mut Report) 
             report.error(attribute.span(), Code::CW001, message, &[], Some(help));
         }
     }
+    (found, others)
+}
+
+/// Parses an argument's attributes. Those of no meaning there are reported because generated code would drop them.
+pub fn parse_argument_attributes(attributes: &[Attribute], report: &mut Report) -> ArgumentAttributes {
+    let (Limits { at_least, at_most }, others) = parse_limits(attributes, report);
+    let (hints, others): (Vec<Attribute>, Vec<Attribute>) =
+        others.into_iter().partition(MemoryHints::is_hint);
     ArgumentAttributes {
         levels: StatementAttributes::parse(&others, AllowedAttributes::Nothing, report).levels,
         at_least,
@@ -156,28 +169,24 @@ pub fn parse_argument_attributes(attributes: &[Attribute], report: &mut Report) 
     }
 }
 
-/// Returns the attributes and the hints of a record's field. Other attributes of the language have no
-/// meaning there and are reported.
+/// Returns the attributes, the hints and the limits of a record's field. A limit stands on a size: a scalar with
+/// `#[at_most(n)]`. Other attributes of the language have no meaning there and are reported.
 pub fn parse_field_attributes(
     attributes: &[Attribute],
     report: &mut Report,
-) -> (Vec<Attribute>, MemoryHints) {
+) -> (Vec<Attribute>, MemoryHints, Limits) {
     let (hints, attributes): (Vec<Attribute>, Vec<Attribute>) =
         attributes.iter().cloned().partition(MemoryHints::is_hint);
+    let is_size = attributes.iter().any(|attribute| attribute.path().is_ident("at_most"));
+    let (limits, attributes) = match is_size {
+        true => parse_limits(&attributes, report),
+        false => (Limits::default(), attributes),
+    };
     let of_language =
         |attribute: &Attribute| ATTRIBUTE_HELP.iter().any(|(name, _)| attribute.path().is_ident(name));
     let (refused, kept): (Vec<Attribute>, Vec<Attribute>) = attributes.into_iter().partition(of_language);
-    for attribute in &refused {
-        if attribute.path().is_ident("at_most") {
-            let message = "`#[at_most(n)]` stands on a field of a record";
-            let help = "take the size as an argument of the function, and ranges of the record's buffers: \
-                `&layer.x[..n]`";
-            report.error(attribute.span(), Code::CW001, message, &[], Some(help));
-        } else {
-            refuse(attribute, report);
-        }
-    }
-    (kept, MemoryHints::parse(&hints, report))
+    refused.iter().for_each(|attribute| refuse(attribute, report));
+    (kept, MemoryHints::parse(&hints, report), limits)
 }
 
 /// Returns an attribute of the language as the user writes it.

@@ -37,7 +37,7 @@ pub mod signature;
 mod sizes;
 mod steps;
 mod table;
-mod trend;
+pub mod trend;
 mod types;
 mod unmarked_records;
 mod unsupported_types;

@@ -8,7 +8,7 @@ use syn::{BinOp, Expr};
 use super::lower::{ExprNames, Lowered, expression};
 
 /// Returns the trend of an expression over a scalar.
-fn of_expr(expr: &Expr, size: &str) -> Trend {
+pub fn of_expr(expr: &Expr, size: &str) -> Trend {
     let of = |expr: &Expr| of_expr(expr, size);
     match expr {
         Expr::Paren(inner) => of(&inner.expr),

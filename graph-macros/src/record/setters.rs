@@ -50,7 +50,7 @@ impl RecordDeclaration {
     /// Generates the trait whose diagnostic explains why a field has no setter.
     fn fixed(&self, at: u32, field: &DeclaredField) -> Option<TokenStream> {
         let (name, text) = (&self.name, field.name.to_string());
-        if !field.is_scalar() || !self.lengths.contains(&text) {
+        if !field.is_scalar() || field.size.is_some() || !self.lengths.contains(&text) {
             return None;
         }
         let reason = fixed_name(at);
@@ -108,6 +108,28 @@ impl RecordDeclaration {
     fn scalar_setter(&self, at: u32, field: &DeclaredField, ty: &Type) -> TokenStream {
         let (visibility, name, set) = (&self.visibility, &field.name, set_name(field));
         let text = name.to_string();
+        if field.size.is_some() {
+            let documented = format!("Sets the size `{name}`: only what uses it is updated.");
+            return quote! {
+                #[doc = #documented]
+                ///
+                /// # Errors
+                ///
+                /// A value out of its range; a range or a length of the graph that depends on it; a launch
+                /// configuration that exceeds the device's limits; or the driver fails.
+                #visibility fn #set(&mut self, #name: #ty) -> ::cuweave::Result<()> {
+                    ::cuweave::__private::ArgumentMut::set_size(
+                        &mut self.part,
+                        #text,
+                        #name,
+                        |record, name, value| {
+                            record.__size(#at, name, ::cuweave::__private::SizeValue::get(value))
+                        },
+                        |record| &mut record.#name,
+                    )
+                }
+            };
+        }
         // The trait's diagnostic explains why there is no setter.
         if self.lengths.contains(&text) {
             let reason = fixed_name(at);

@@ -80,7 +80,10 @@ pub use optional::{
 pub use output::{HandedOutput, Output, OutputBuffer, OutputDescription};
 pub(crate) use output::{OutputShape, OutputSlot};
 pub use output_view::{OutputView, OutputViewMut};
-pub use record::{ArgumentList, ArgumentListMut, ArgumentRecord, BufferDeclaration, count, describe_records};
+pub use record::{
+    ArgumentList, ArgumentListMut, ArgumentRecord, BufferDeclaration, SizeDeclaration, count,
+    describe_records,
+};
 pub use semaphore::Semaphore;
 pub(crate) use shared_buffers::OrderFault;
 pub use to_view::ToView;

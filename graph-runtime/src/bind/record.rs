@@ -173,6 +173,52 @@ impl BufferDeclaration<'_> {
     }
 }
 
+/// The declaration of a size among a record's scalars.
+#[derive(Clone, Copy, Debug)]
+pub struct SizeDeclaration<'d> {
+    /// The file of the record.
+    pub file: &'static str,
+    /// The line of the field.
+    pub line: u32,
+    /// The source text of the largest value.
+    pub text: &'static str,
+    /// The name of the record.
+    pub of: &'d str,
+    /// The name of the field.
+    pub field: &'static str,
+    /// The smallest value.
+    pub least: u64,
+}
+
+impl SizeDeclaration<'_> {
+    /// Checks a value, which is `None` if it is negative.
+    ///
+    /// # Errors
+    ///
+    /// A value out of the range; a largest value that cannot be computed.
+    pub fn check(&self, value: Option<u64>, most: std::result::Result<u64, Fault>) -> Result<()> {
+        let SizeDeclaration { file, line, text, of, field, least } = *self;
+        let at = Box::new(SourceLocation::new(format!("{of}.{field}"), file, line));
+        let most = match most {
+            Ok(most) => most,
+            Err(fault) => {
+                return Err(Error::Size { what: Quantity::OuterBound, at, text: text.to_owned(), fault });
+            }
+        };
+        match value {
+            Some(value) if (least..=most).contains(&value) => Ok(()),
+            other => Err(Error::Range {
+                at,
+                buffer: String::new(),
+                range: text.to_owned(),
+                lo: least,
+                hi: most,
+                len: other.unwrap_or(0),
+            }),
+        }
+    }
+}
+
 /// Describes a list of records.
 ///
 /// # Errors

@@ -228,6 +228,22 @@ impl<P: ArgumentPath<Target: ArgumentRecord>> ArgumentMut<P> {
         replace_buffers(&mut self.place, first, value, part)
     }
 
+    /// Sets a size of the record.
+    ///
+    /// # Errors
+    ///
+    /// Those of `check`, which gets the record and its name; those of [`ArgumentMut::set_scalar`].
+    pub fn set_size<T>(
+        &mut self,
+        field: &'static str,
+        value: T,
+        check: fn(&mut P::Target, &str, &T) -> Result<()>,
+        part: fn(&mut P::Target) -> &mut T,
+    ) -> Result<()> {
+        check(self.place.part(Token), &self.name, &value)?;
+        self.set_scalar(field, value, part)
+    }
+
     /// Sets a scalar of the record.
     ///
     /// # Errors
