@@ -121,7 +121,7 @@ fn record(item: &ItemStruct, report: &mut Report) -> RecordDeclaration {
             Some(kind) => {
                 let (attributes, hints, limits) = attributes::parse_field_attributes(&field.attrs, report);
                 let hints = hinted(&kind, hints, report);
-                let size = sizes::limits(name, &kind, limits, report);
+                let size = DeclaredField::size_limits(name, &kind, limits, report);
                 let (visibility, name) = (field.vis.clone(), name.clone());
                 fields.push(DeclaredField { attributes, visibility, name, kind, hints, size });
             }
@@ -137,7 +137,7 @@ fn record(item: &ItemStruct, report: &mut Report) -> RecordDeclaration {
             Some("pass its scalars by value, as a struct of your own or one by one"),
         );
     }
-    sizes::check(&fields, report);
+    DeclaredField::check_sizes(&fields, report);
     let mut lengths = BTreeSet::new();
     for buffer in fields.iter().filter_map(DeclaredField::buffer) {
         collect_names(buffer.len.to_token_stream(), &mut lengths);

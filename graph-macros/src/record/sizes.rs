@@ -15,63 +15,63 @@ use crate::graph::lower::collect_names;
 use crate::graph::trend::of_expr;
 use crate::report::Report;
 
-/// Returns the limits of a size, and reports them on other fields.
-pub(super) fn limits(
-    name: &Ident,
-    kind: &FieldKind,
-    limits: Limits,
-    report: &mut Report,
-) -> Option<SizeLimits> {
-    let Limits { at_least, at_most } = limits;
-    let (most, least) = (at_most?, at_least.unwrap_or(1));
-    if !matches!(kind, FieldKind::Scalar(_)) {
-        let help = "write it on the scalar that the length depends on, as in `#[at_most(4096)] n: u32`";
-        let message = "`#[at_most(n)]` stands on a field that is no scalar";
-        report.error(name.span(), Code::CW001, message, &[], Some(help));
-        return None;
-    }
-    if least == 0 {
-        let help = "take the size as an argument of the function, and ranges of the record's buffers: `&layer.x[..n]`";
-        report.error(name.span(), Code::CW001, "a size of a record is at least 1", &[], Some(help));
-    }
-    Some(SizeLimits { least: least.max(1), most })
-}
-
-/// Reports maxima that depend on a size, and lengths that may fall where a size rises.
-pub(super) fn check(fields: &[DeclaredField], report: &mut Report) {
-    let sizes = || fields.iter().filter_map(|field| Some((field, field.size.as_ref()?)));
-    for (field, limits) in sizes() {
-        let mut names = BTreeSet::new();
-        collect_names(limits.most.to_token_stream(), &mut names);
-        if let Some((size, _)) = sizes().find(|(size, _)| names.contains(&size.name.to_string())) {
-            let message = format!(
-                "`#[at_most({})]` depends on the size `{}`",
-                limits.most.to_token_stream(),
-                size.name
-            );
-            let help = "write a number, or an expression over scalars that are no sizes";
-            report.error(limits.most.span(), Code::CW001, &message, &[], Some(help));
-        }
-        let name = field.name.to_string();
-        let falls = fields.iter().find_map(|other| {
-            let len = &other.buffer()?.len;
-            of_expr(len, &name).may_fall().then_some((other, len))
-        });
-        if let Some((buffer, len)) = falls {
-            let verb = if of_expr(len, &name) == Trend::Falls { "falls" } else { "may fall" };
-            let message = format!(
-                "the length of `{}` {verb} where the size `{name}` rises: `{}`",
-                buffer.name,
-                compact(len)
-            );
-            let notes = ["the buffers of a record are as long as for the largest value of a size".into()];
-            let help = "give the length a scalar of its own, with its own `#[at_most(..)]`";
-            report.error(field.name.span(), Code::CW001, &message, &notes, Some(help));
-        }
-    }
-}
-
 impl DeclaredField {
+    /// Returns the limits of a size, and reports them on other fields.
+    pub(super) fn size_limits(
+        name: &Ident,
+        kind: &FieldKind,
+        limits: Limits,
+        report: &mut Report,
+    ) -> Option<SizeLimits> {
+        let Limits { at_least, at_most } = limits;
+        let (most, least) = (at_most?, at_least.unwrap_or(1));
+        if !matches!(kind, FieldKind::Scalar(_)) {
+            let help = "write it on the scalar that the length depends on, as in `#[at_most(4096)] n: u32`";
+            let message = "`#[at_most(n)]` stands on a field that is no scalar";
+            report.error(name.span(), Code::CW001, message, &[], Some(help));
+            return None;
+        }
+        if least == 0 {
+            let help = "take the size as an argument of the function, and ranges of the record's buffers: `&layer.x[..n]`";
+            report.error(name.span(), Code::CW001, "a size of a record is at least 1", &[], Some(help));
+        }
+        Some(SizeLimits { least: least.max(1), most })
+    }
+
+    /// Reports maxima that depend on a size, and lengths that may fall where a size rises.
+    pub(super) fn check_sizes(fields: &[DeclaredField], report: &mut Report) {
+        let sizes = || fields.iter().filter_map(|field| Some((field, field.size.as_ref()?)));
+        for (field, limits) in sizes() {
+            let mut names = BTreeSet::new();
+            collect_names(limits.most.to_token_stream(), &mut names);
+            if let Some((size, _)) = sizes().find(|(size, _)| names.contains(&size.name.to_string())) {
+                let message = format!(
+                    "`#[at_most({})]` depends on the size `{}`",
+                    limits.most.to_token_stream(),
+                    size.name
+                );
+                let help = "write a number, or an expression over scalars that are no sizes";
+                report.error(limits.most.span(), Code::CW001, &message, &[], Some(help));
+            }
+            let name = field.name.to_string();
+            let falls = fields.iter().find_map(|other| {
+                let len = &other.buffer()?.len;
+                of_expr(len, &name).may_fall().then_some((other, len))
+            });
+            if let Some((buffer, len)) = falls {
+                let verb = if of_expr(len, &name) == Trend::Falls { "falls" } else { "may fall" };
+                let message = format!(
+                    "the length of `{}` {verb} where the size `{name}` rises: `{}`",
+                    buffer.name,
+                    compact(len)
+                );
+                let notes = ["the buffers of a record are as long as for the largest value of a size".into()];
+                let help = "give the length a scalar of its own, with its own `#[at_most(..)]`";
+                report.error(field.name.span(), Code::CW001, &message, &notes, Some(help));
+            }
+        }
+    }
+
     /// Returns the statement that gives a size its largest value.
     pub(super) fn largest(&self, limits: &SizeLimits) -> TokenStream {
         let (name, most) = (&self.name, &limits.most);
