@@ -139,8 +139,8 @@ fn main() -> Result<()> {
         }
     }
     table.note(
-        "Times from the launch until the stream is synchronised, all widths of a shape in one race. The memory was taken \
-         by instantiating and the first launch, in steps of the driver, and may be reused from earlier graphs.",
+        "Times from the launch until the stream is synchronised, all widths of a shape in one race. The memory was \
+         taken by instantiating and the first launch, in steps of the driver, and may be reused from earlier graphs.",
     )?;
     table.finish()
 }

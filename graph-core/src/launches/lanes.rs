@@ -1,5 +1,5 @@
-//! Lanes: many small branches of short kernels that cannot be batched are serialised into a few lanes, because the device schedules
-//! a few chains of small kernels faster than many concurrent ones (see [`super::tuning::Lanes`]).
+//! Lanes: many small branches of short kernels that cannot be batched are serialised into a few lanes, because the
+//! device schedules a few chains of small kernels faster than many concurrent ones (see [`super::tuning::Lanes`]).
 //!
 //! A branch is a maximal chain of launches without other predecessors or successors inside. Branches with the same
 //! predecessors and successors are distributed to the lanes round-robin. Each branch depends on the previous one in

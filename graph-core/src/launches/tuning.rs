@@ -84,8 +84,8 @@ pub struct Tuning {
 }
 
 /// Lanes of serialised branches of short kernels (see [`Launch::short`](super::Launch::short)). Longer kernels would
-/// wait for each other: for 9.0, 32 branches of 30 kernels with one block of 20,000 iterations took 2,983 us side by side
-/// and 5,178 us in 16 lanes (benches/widths.rs). 96 different short kernels in 8, 16, 32 and 96 lanes:
+/// wait for each other: for 9.0, 32 branches of 30 kernels with one block of 20,000 iterations took 2,983 us side by
+/// side and 5,178 us in 16 lanes (benches/widths.rs). 96 different short kernels in 8, 16, 32 and 96 lanes:
 ///
 /// | blocks each | time |
 /// |---|---|

@@ -1,9 +1,7 @@
 //! A page with a captured graph, and beside it the graph that was made of it.
 
-use std::fmt::Write;
-
 use cuweave_core::picture::{
-    COLOURS, CRITICAL, Canvas, ESTIMATE, FILLS, LINE, PALE_CRITICAL, TextStyle, count, escape, shortened,
+    CRITICAL, Canvas, ESTIMATE, FILLS, LINE, PALE_CRITICAL, TextStyle, count, escape, shortened,
 };
 
 use crate::report::Report;
@@ -11,16 +9,13 @@ use crate::report::Report;
 use super::coordinates::lay_out;
 use super::edge_paths::smooth;
 use super::layers::Sketch;
-use super::page::STYLE;
+use super::page::{STYLE, dark_colours, escaped_lines, lines_of};
+use super::svg::{MARGIN, MAX_CHARACTERS, WIDE};
 
-/// The maximum number of characters of a box.
-const MAX_CHARACTERS: usize = 34;
-/// The width of a character, and the height of a box.
-const WIDE: f64 = 6.65;
+/// The height of a box.
 const HEIGHT: f64 = 26.0;
-const MARGIN: f64 = 16.0;
 
-/// What is known about a node of a captured graph.
+/// The state of a node of a captured graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CapturedMark {
     /// It became a statement.
@@ -38,9 +33,9 @@ pub enum CapturedMark {
 pub struct CapturedBox {
     /// Its number and name.
     pub text: String,
-    /// What was found about it.
+    /// Its findings.
     pub title: String,
-    /// What is known about it.
+    /// Its state.
     pub mark: CapturedMark,
     /// The places of the nodes before it in the list.
     pub after: Vec<usize>,
@@ -53,7 +48,7 @@ pub struct BesideInput<'p> {
     pub nodes: &'p [CapturedBox],
     /// The findings, a line each.
     pub findings: &'p str,
-    /// The SVG of the lifted graph, and its report.
+    /// The SVG of the lifted graph.
     pub lifted: &'p str,
     /// Its report.
     pub report: &'p Report,
@@ -64,12 +59,7 @@ pub fn beside(input: &BesideInput<'_>) -> String {
     let BesideInput { nodes, findings, lifted, report } = input;
     let edges = nodes.iter().map(|node| node.after.len()).sum();
     let (counted, captured) = (cuweave_core::picture::counted, captured_svg(nodes));
-    let mut colours = String::new();
-    for (light, dark) in COLOURS {
-        for attribute in ["fill", "stroke"] {
-            let _ = write!(colours, "svg [{attribute}=\"{light}\"]{{{attribute}:{dark}}}");
-        }
-    }
+    let colours = dark_colours();
     let column = |id: &str, facts: &str, picture: &str| {
         format!(
             "<section id=\"{id}\" aria-label=\"{id}\">\n<h2>{id}</h2>\n<p class=\"faint\">{facts}</p>\n\
@@ -88,21 +78,23 @@ pub fn beside(input: &BesideInput<'_>) -> String {
             lifted,
         ),
     ];
-    let text = |text: &str| text.lines().map(escape).collect::<Vec<_>>().join("\n");
     format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>captured and lifted</title>\n\
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <title>captured and lifted</title>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <style>\n{STYLE}.sides {{ display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 12px; }}\n\
+         <style>\n{STYLE}\
+         .sides {{ display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 12px; }}\n\
          @media (prefers-color-scheme: dark){{{colours}}}\n</style>\n</head>\n<body>\n<header>\n\
-         <h1>captured and lifted</h1>\n<p>grey: kept as captured · dashed: a possible fault · red: a fault · pointing at \
-         a box shows what was found</p>\n</header>\n<main>\n<div class=\"sides\">\n{left}{right}</div>\n\
-         <section id=\"findings\" aria-label=\"findings\">\n<h2>findings</h2>\n<pre tabindex=\"0\">{}</pre>\n</section>\n\
+         <h1>captured and lifted</h1>\n<p>grey: kept as captured · dashed: a possible fault · red: a fault · \
+         pointing at a box shows what was found</p>\n</header>\n<main>\n<div class=\"sides\">\n{left}{right}</div>\n\
+         <section id=\"findings\" aria-label=\"findings\">\n<h2>findings</h2>\n\
+         <pre tabindex=\"0\">{}</pre>\n</section>\n\
          <section id=\"report\" aria-label=\"report\">\n<h2>report</h2>\n<pre tabindex=\"0\">{}</pre>\n</section>\n\
          </main>\n</body>\n</html>\n",
-        text(findings),
-        text(&report.all().to_string())
+        escaped_lines(findings),
+        lines_of(report)
     )
 }
 

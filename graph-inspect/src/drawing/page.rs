@@ -64,8 +64,13 @@ pub fn page(subject: &PageInput<'_>) -> String {
 }
 
 /// Returns the lines of the report as markup.
-fn lines_of(report: &Report) -> String {
-    report.all().to_string().lines().map(escape).collect::<Vec<_>>().join("\n")
+pub(super) fn lines_of(report: &Report) -> String {
+    escaped_lines(&report.all().to_string())
+}
+
+/// Returns the lines of a text as markup.
+pub(super) fn escaped_lines(text: &str) -> String {
+    text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the drawings of a graph: unfolded if the graph is small enough, and folded if it is large.
@@ -113,12 +118,6 @@ fn head(scene: &Scene<'_>, report: &Report, profile: Option<&Profile>) -> String
         let simulated = if profile.simulated { " (simulated: times mean nothing)" } else { "" };
         facts.push(format!("a launch takes {}{simulated}", duration(profile.total.mean)));
     }
-    let mut colours = String::new();
-    for (light, dark) in COLOURS {
-        for attribute in ["fill", "stroke"] {
-            let _ = write!(colours, "svg [{attribute}=\"{light}\"]{{{attribute}:{dark}}}");
-        }
-    }
     let sections = ["graph", "memory", "statements", "profile", "report"];
     let links = sections.iter().filter(|section| **section != "profile" || profile.is_some());
     let links: Vec<String> = links.map(|section| format!("<a href=\"#{section}\">{section}</a>")).collect();
@@ -131,10 +130,21 @@ fn head(scene: &Scene<'_>, report: &Report, profile: Option<&Profile>) -> String
          <style>\n{STYLE}@media (prefers-color-scheme: dark){{{}}}\n</style>\n</head>\n<body>\n\
          <header>\n<h1>{name}</h1>\n\
          <p>{}</p>\n<nav aria-label=\"sections\">{}</nav>\n</header>\n<main>\n",
-        colours,
+        dark_colours(),
         facts.join(" · "),
         links.join(" ")
     )
+}
+
+/// Returns the rules that replace the colours of pictures in a dark scheme.
+pub(super) fn dark_colours() -> String {
+    let mut rules = String::new();
+    for (light, dark) in COLOURS {
+        for attribute in ["fill", "stroke"] {
+            let _ = write!(rules, "svg [{attribute}=\"{light}\"]{{{attribute}:{dark}}}");
+        }
+    }
+    rules
 }
 
 fn section(page: &mut String, id: &str, title: &str, body: &str) {

@@ -18,13 +18,13 @@ use super::reasons::EdgeReason;
 use super::scene::{PictureInput, Scene};
 
 /// The maximum number of characters on a line of a box.
-const MAX_CHARACTERS: usize = 34;
+pub(super) const MAX_CHARACTERS: usize = 34;
 /// The widths of a character on the first line and on the second line of a box.
-const WIDE: f64 = 6.65;
+pub(super) const WIDE: f64 = 6.65;
 const NARROW: f64 = 5.8;
 /// The height of a box, and of the head of a body.
 const HEIGHT: f64 = 36.0;
-const MARGIN: f64 = 16.0;
+pub(super) const MARGIN: f64 = 16.0;
 /// The height of the legend.
 const LEGEND: f64 = 26.0;
 /// The height of the devices' names.

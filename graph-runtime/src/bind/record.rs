@@ -207,14 +207,7 @@ impl SizeDeclaration<'_> {
         };
         match value {
             Some(value) if (least..=most).contains(&value) => Ok(()),
-            other => Err(Error::Range {
-                at,
-                buffer: String::new(),
-                range: text.to_owned(),
-                lo: least,
-                hi: most,
-                len: other.unwrap_or(0),
-            }),
+            other => Err(Error::size_out_of_range(at, text, least..=most, other.unwrap_or(0))),
         }
     }
 }

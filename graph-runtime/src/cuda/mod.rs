@@ -96,13 +96,9 @@ pub use runtime_context::RuntimeContext;
 pub use simulator::{BatchMember, HostAccess, PlannedBuffer, Simulator};
 pub use sync::{FlagMemory, OwnedSemaphore, SemaphoreHandle, SemaphoreOperation, ValueOperation, Width};
 
-/// A range of NVTX. Without the feature `nvtx` there are none.
-#[cfg(not(feature = "nvtx"))]
-pub struct NvtxRange;
-
-/// Begins no range.
+/// Begins no range: without the feature `nvtx` there are none.
 #[cfg(not(feature = "nvtx"))]
 #[inline]
-pub fn nvtx_range(_: impl FnOnce() -> String) -> Option<NvtxRange> {
+pub fn nvtx_range(_: impl FnOnce() -> String) -> Option<std::convert::Infallible> {
     None
 }

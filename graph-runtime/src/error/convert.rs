@@ -1,5 +1,7 @@
 //! Conversions of errors: from the errors of cudarc and of driver calls, and to text.
 
+use std::ops::RangeInclusive;
+
 use std::fmt;
 use std::panic::Location;
 
@@ -34,6 +36,17 @@ impl Error {
     pub(crate) fn allocation(failure: Failure, at: Option<Box<SourceLocation>>, bytes: u64) -> Error {
         let asked = (failure.is_out_of_memory() && bytes > 0).then_some(bytes);
         Error::Driver(Box::new(DriverFailure { bytes: asked, ..describe(failure, at) }))
+    }
+
+    /// Returns the error of a size out of its range. `text` is that of `#[at_most(..)]`.
+    pub(crate) fn size_out_of_range(
+        at: Box<SourceLocation>,
+        text: &str,
+        range: RangeInclusive<u64>,
+        value: u64,
+    ) -> Error {
+        let (lo, hi) = range.into_inner();
+        Error::Range { at, buffer: String::new(), range: text.to_owned(), lo, hi, len: value }
     }
 }
 

@@ -32,8 +32,7 @@ pub enum VerificationFault {
         /// The first difference.
         difference: Difference,
     },
-    /// What the kernels access by their PTX does not agree with their declarations. Returned by the first launch of an
-    /// exec with the environment variable `CUWEAVE_VERIFY=lift`.
+    /// The PTX of the kernels does not agree with their declarations. Returned by the first launch of an exec with the environment variable `CUWEAVE_VERIFY=lift`.
     #[error(
         "the graph of `{function}`, lifted without its declarations: {why}
   = note: a declaration, or what cuweave infers, is wrong"

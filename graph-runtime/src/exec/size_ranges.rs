@@ -111,14 +111,7 @@ impl SizeRange {
 
     #[cold]
     pub fn out_of_range(&self, value: u64) -> Error {
-        Error::Range {
-            at: Box::new(self.at.clone()),
-            buffer: String::new(),
-            range: self.text.clone(),
-            lo: self.least,
-            hi: self.most,
-            len: value,
-        }
+        Error::size_out_of_range(Box::new(self.at.clone()), &self.text, self.least..=self.most, value)
     }
 }
 

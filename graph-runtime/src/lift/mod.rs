@@ -150,8 +150,8 @@ pub fn verify_by_lifting() {
 }
 
 /// Lifts the graph of the statements as written, and compares what both leave: a second pair of eyes for declarations.
-/// What the kernels access is inferred from their PTX alone, so a race, an access outside of an allocation, or other bytes
-/// show that a declaration, the order that follows from it, or the inference is wrong.
+/// Accesses are inferred from PTX alone, so a race, an access outside of an allocation, or other bytes show that a
+/// declaration, the order that follows from it, or the inference is wrong.
 fn compare(session: &mut VerificationSession<'_, '_>) -> VerificationStep<LiftedComparison> {
     if session.core.definition.contexts.len() > 1 {
         return Ok(LiftedComparison::NotLifted("it has several devices".to_owned()));

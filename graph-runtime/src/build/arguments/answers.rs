@@ -255,8 +255,7 @@ impl Answers for BodyEvaluator<'_> {
                 Error::AtLeast { at: Box::new(at.with_name(argument)), least, value }
             }
             ExpansionFault::AtMost { argument, most, value } => {
-                let at = Box::new(at.with_name(argument));
-                Error::Range { at, buffer: String::new(), range: String::new(), lo: 0, hi: most, len: value }
+                Error::size_out_of_range(Box::new(at.with_name(argument)), "", 0..=most, value)
             }
             ExpansionFault::Unlike { one, other } => {
                 Error::Config { at, reason: ConfigFault::Unlike { one, other } }

@@ -126,7 +126,7 @@ pub enum LiftedComparison {
     Same,
     /// The graph cannot be lifted, with the reason.
     NotLifted(String),
-    /// What is wrong.
+    /// A fault, or the first difference.
     Different(String),
 }
 
